@@ -13,12 +13,24 @@ from numbers import Real
 from gdviz.errors import QuantityError
 from gdviz.messages import _
 
-_NUMBER = re.compile(r"^\s*([0-9]+(?:[_ ][0-9]{3})*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*(\S.*?)?\s*$")
+_NUMBER = re.compile(
+    r"^\s*([0-9]+(?:[_ ][0-9]{3})*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*(\S.*?)?\s*$"
+)
 _DECIMAL = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY = {"Ki": 2**10, "ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
 _SIZE_UNIT = re.compile(r"^([kKMGTP]i?|)(?:B|bytes?)?$")
 _RATE_UNIT = re.compile(r"^([kKMGTP]i?|)(B|b|bit|bits)(?:/s|ps)$")
-_SECONDS = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_SECONDS = {
+    "s": 1.0,
+    "sec": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ns": 1e-9,
+    "min": 60.0,
+    "h": 3600.0,
+}
 
 #: Bare ``64k`` and ``64M`` mean what RDMA tools mean by them: powers of 1024.
 _BARE = {"k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}

@@ -1,5 +1,7 @@
 """The hardware: parts, links, paths and distances, and a catalogue of reference machines."""
 
+from __future__ import annotations
+
 from gdviz.machine.catalogue import CATALOGUE, reference_machine
 from gdviz.machine.distance import Distance
 from gdviz.machine.links import PcieLink
@@ -39,8 +41,8 @@ __all__ = [
     "Part",
     "Parts",
     "Path",
-    "PcieLink",
     "PciIds",
+    "PcieLink",
     "PeerKind",
     "normal_bus_id",
     "reference_machine",

@@ -163,9 +163,7 @@ def dgx_a100(name: str = "dgx-a100") -> Machine:
         ]
         for slot in range(2):
             index = 2 * group + slot
-            gpus.append(
-                _gpu(index, f"0000:{bus + 4 * slot:02x}:00.0", switch, numa, _A100, link)
-            )
+            gpus.append(_gpu(index, f"0000:{bus + 4 * slot:02x}:00.0", switch, numa, _A100, link))
             nics.append(
                 _nic(
                     index,

@@ -44,9 +44,7 @@ class PcieLink:
     def degraded(self) -> bool:
         """Whether the link is trained below what both ends could do."""
         slower = self.gen is not None and self.max_gen is not None and self.gen < self.max_gen
-        narrower = (
-            self.width is not None and self.max_width is not None and self.width < self.max_width
-        )
+        narrower = self.width is not None and self.max_width is not None and self.width < self.max_width
         return slower or narrower
 
     def __str__(self) -> str:

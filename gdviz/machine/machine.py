@@ -12,9 +12,7 @@ from gdviz.machine.parts import Bridge, Cpu, Device, Gpu, Nic, Notice, NvLink, P
 from gdviz.machine.path import Path, find_path
 from gdviz.messages import _
 
-_BUS_ID = re.compile(
-    r"^(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?$", re.IGNORECASE
-)
+_BUS_ID = re.compile(r"^(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?$", re.IGNORECASE)
 
 
 def normal_bus_id(text: str) -> str | None:
@@ -29,9 +27,7 @@ def normal_bus_id(text: str) -> str | None:
     if not match:
         return None
     domain, bus, device, function = match.groups()
-    return (
-        f"{int(domain or '0', 16):04x}:{int(bus, 16):02x}:{int(device, 16):02x}.{function or '0'}"
-    )
+    return f"{int(domain or '0', 16):04x}:{int(bus, 16):02x}:{int(device, 16):02x}.{function or '0'}"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ but it has no NODE (both are PHB) and counts a two-level Broadcom switch as one 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -96,12 +97,12 @@ def find_path(machine: Machine, gpu: Gpu, nic: Nic) -> Path:
     shared = {part.id for part in from_gpu} & {part.id for part in from_nic}
     up = _until(from_gpu, shared)
     down = _until(from_nic, shared)
-    hops = [_pcie(lower, upper) for lower, upper in zip(up, up[1:], strict=False)]
+    hops = [_pcie(lower, upper) for lower, upper in itertools.pairwise(up)]
     if not shared:
         hops.append(_between_sockets(up[-1], down[-1]))
     elif gpu.c2c_bytes_per_s and isinstance(up[-1], Cpu):
         hops = [Hop(gpu.id, up[-1].id, HopKind.C2C, bytes_per_s=gpu.c2c_bytes_per_s)]
-    below = [_pcie(lower, upper) for lower, upper in zip(down, down[1:], strict=False)]
+    below = [_pcie(lower, upper) for lower, upper in itertools.pairwise(down)]
     hops += [_reversed(hop) for hop in reversed(below)]
     distance = _classify(gpu, up, down, shared)
     return Path(gpu.id, nic.id, distance, _nccl(distance, up, down), tuple(hops))
@@ -138,9 +139,7 @@ def _between_sockets(left: Part, right: Part) -> Hop:
 
 def _switches(up: list[Part], down: list[Part]) -> list[Bridge]:
     found = {
-        part.id: part
-        for part in (*up, *down)
-        if isinstance(part, Bridge) and part.kind is BridgeKind.SWITCH
+        part.id: part for part in (*up, *down) if isinstance(part, Bridge) and part.kind is BridgeKind.SWITCH
     }
     return list(found.values())
 
