@@ -1,0 +1,117 @@
+"""Bokeh figures that live in a notebook: the only place that touches jupyter_bokeh.
+
+`jupyter_bokeh` applies to the Python model whatever the browser sends back, and the browser sends back
+every streamed row, so each point is held twice in Python and shown twice after a reload. `LiveFigure`
+lets through only what a person did (events and selections), and serves the present state, not the first
+one, to a page that asks again. The rows that come back are not wasted: they say that the browser has
+drawn them, and `Pace` takes the rate of updates from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from bokeh.models import LayoutDOM, Selection
+from jupyter_bokeh.widgets import BokehModel
+
+from gdviz.clock import wall_seconds
+from gdviz.session.engine import Engine
+from gdviz.widgets.bokehjs import ensure_bokehjs
+
+#: Updates a second at most, unless asked otherwise.
+DEFAULT_RATE_HZ = 5.0
+
+#: Below this the picture would look frozen.
+SLOWEST_RATE_HZ = 0.5
+
+#: An answer older than this halves the rate.
+PATIENCE_S = 2.0
+
+
+class Pace:
+    """How often to update a page, from how soon it answers.
+
+    Parameters
+    ----------
+    rate_hz
+        Updates a second while the page keeps up.
+    now
+        Gives the time in seconds.
+    """
+
+    def __init__(
+        self, rate_hz: float = DEFAULT_RATE_HZ, now: Callable[[], float] = wall_seconds
+    ) -> None:
+        self.wanted_hz = rate_hz
+        self.rate_hz = rate_hz
+        self._now = now
+        self._unanswered_since: float | None = None
+
+    def sent(self) -> None:
+        """Note that an update went out; halve the rate if the last answer is long due."""
+        now = self._now()
+        if self._unanswered_since is None:
+            self._unanswered_since = now
+        elif now - self._unanswered_since > PATIENCE_S:
+            self.rate_hz = max(SLOWEST_RATE_HZ, self.rate_hz / 2)
+            self._unanswered_since = now
+
+    def answered(self) -> None:
+        """Note that the page has drawn an update; creep back towards the wanted rate."""
+        self._unanswered_since = None
+        self.rate_hz = min(self.wanted_hz, self.rate_hz * 1.25)
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds until the next update."""
+        return 1.0 / self.rate_hz
+
+
+class LiveFigure(BokehModel):  # type: ignore[misc]
+    """A Bokeh layout as a widget, whose model belongs to a session's engine thread.
+
+    Parameters
+    ----------
+    root
+        The Bokeh layout.
+    engine
+        Runs the callbacks of the model, so that they never meet an update half done.
+    """
+
+    def __init__(self, root: LayoutDOM, engine: Engine | None = None, **traits: Any) -> None:
+        ensure_bokehjs()
+        self._engine = engine
+        self.pace = Pace()
+        traits.setdefault("combine_events", True)
+        super().__init__(root, **traits)
+
+    def _sync_model(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
+        if content.get("event") != "jsevent":
+            return
+        kind = content.get("kind")
+        if kind == "ColumnsStreamed":
+            self.pace.answered()
+        elif kind == "MessageSent" or (kind == "ModelChanged" and self._is_selection(content)):
+            forward = super()._sync_model
+            if self._engine is not None and self._engine.alive:
+                self._engine.loop.call_soon_threadsafe(forward, _widget, content, buffers)
+            else:
+                forward(_widget, content, buffers)
+
+    def _is_selection(self, content: dict[str, Any]) -> bool:
+        model_id = (content.get("model") or {}).get("id")
+        model = self._document.get_model_by_id(model_id) if model_id and self._document else None
+        return isinstance(model, Selection)
+
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
+        """Return the widget's state with the model as it is now, for a page that opens late."""
+        if key is None or "render_bundle" in _names(key):
+            with self.hold_trait_notifications():
+                self._trait_values["render_bundle"] = self._model_to_traits(self._model)
+        state: dict[str, Any] = super().get_state(key, drop_defaults)
+        return state
+
+
+def _names(key: Any) -> Iterable[str]:
+    return (key,) if isinstance(key, str) else key
