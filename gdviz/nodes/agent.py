@@ -6,6 +6,7 @@ a worker elsewhere.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from gdviz.messages import _
 from gdviz.nodes.records import BufferRecord, NodeRecord, QueuePairGroup, RegionRecord, Report
 from gdviz.rdma import (
     AccessFlags,
+    Bounce,
     Buffer,
     CompletionQueue,
     Device,
@@ -27,6 +29,10 @@ from gdviz.rdma import (
     Run,
     TransferSpec,
 )
+
+
+#: Bytes hashed at a time, so that a checksum of a part needs no second copy of it.
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass
@@ -115,7 +121,14 @@ class NodeAgent:
 
     def checksum(self, buffer: int, offset: int = 0, length: int | None = None) -> str:
         """Return the checksum of a buffer, or of a part of it."""
-        return self._buffer(buffer).checksum(offset, length)
+        found = self._buffer(buffer)
+        if offset == 0 and length in (None, found.size_bytes):
+            return found.checksum()
+        end = found.size_bytes if length is None else offset + length
+        digest = hashlib.sha256()
+        for start in range(offset, end, _CHUNK_BYTES):
+            digest.update(found.read(start, min(_CHUNK_BYTES, end - start)))
+        return digest.hexdigest()[:16]
 
     def bar1_used_bytes(self, gpu: str) -> int:
         """Return how much of a GPU's BAR1 window registrations take."""
@@ -228,7 +241,7 @@ class NodeAgent:
             self._region(region),
             remote,
             spec,
-            bounce=None if bounce is None else (self._region(bounce[0]), bounce[1]),
+            bounce=None if bounce is None else Bounce(self._region(bounce[0]), bounce[1]),
         )
 
     def stop(self, transfer: int) -> None:

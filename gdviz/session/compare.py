@@ -1,0 +1,212 @@
+"""Both paths over all message sizes: what is measured, beside what the model expects."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gdviz.errors import GdvizError
+from gdviz.messages import _
+from gdviz.model import SIZES, DataPath, Op, Prediction, sweep
+from gdviz.quantities import format_size
+from gdviz.rdma import TransferResult, TransferSpec, WcStatus
+from gdviz.session.events import Topic, Watchers
+
+if TYPE_CHECKING:
+    from gdviz.session.objects import MemoryRegion
+    from gdviz.session.session import Session
+
+#: Messages of a bandwidth run: enough to fill the queue many times over ...
+_MOST_MESSAGES = 4000
+#: ... but no more bytes than this, so that the largest sizes do not take minutes, ...
+_MOST_BYTES = 8 * 2**30
+#: ... and enough for a p99 in any case.
+_LEAST_MESSAGES = 100
+
+#: Messages of a latency run, one in flight, as perftest's latency tests send them.
+_LATENCY_MESSAGES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPoint:
+    """One size of one path, as it was measured.
+
+    Attributes
+    ----------
+    bandwidth_bytes_per_s, messages_per_s, cpu_share
+        With the queue full.
+    p50_s, p99_s, p999_s
+        Latency with one message in flight.
+    """
+
+    size_bytes: int
+    bandwidth_bytes_per_s: float
+    messages_per_s: float
+    p50_s: float
+    p99_s: float
+    p999_s: float
+    cpu_share: float
+
+
+class Comparison:
+    """A sweep of sizes over both paths.
+
+    Parameters
+    ----------
+    local, remote
+        The regions; sizes larger than they are left out.
+    op
+        The operation.
+    sizes
+        Message sizes in bytes; by default 2 B to 64 MiB by powers of two.
+    depth, qps
+        Of the bandwidth runs.
+
+    Attributes
+    ----------
+    predicted
+        What the model expects, by path.
+    measured
+        What has been measured so far, by path.
+    progress
+        0 to 1.
+    doing
+        What is being measured, for people.
+    watchers
+        Told of each new point (`Topic.SAMPLES`) and of the end (`Topic.TRANSFERS`).
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        local: MemoryRegion,
+        remote: MemoryRegion,
+        *,
+        op: str | Op = Op.WRITE,
+        sizes: Sequence[int] = SIZES,
+        depth: int = 128,
+        qps: int = 4,
+    ) -> None:
+        self._session = session
+        self.local = local
+        self.remote = remote
+        self.op = Op(op)
+        self.depth = depth
+        self.qps = qps
+        limit = min(local.length, remote.length)
+        self.sizes = tuple(size for size in sizes if size <= limit)
+        if not self.sizes:
+            raise GdvizError(
+                _("No size fits: the regions hold {limit}.").format(limit=format_size(limit)),
+                _("Register larger buffers."),
+            )
+        state = session.state
+        self.predicted: dict[DataPath, tuple[Prediction, ...]] = sweep(
+            state.endpoint(local),
+            state.endpoint(remote),
+            op=self.op,
+            sizes=self.sizes,
+            depth=depth,
+            qps=qps,
+        )
+        self.measured: dict[DataPath, list[MeasuredPoint]] = {path: [] for path in DataPath}
+        self.results: dict[DataPath, TransferResult] = {}
+        self.progress = 0.0
+        self.doing = ""
+        self.watchers = Watchers()
+        self.stopped = False
+        self.done: concurrent.futures.Future[Comparison] = concurrent.futures.Future()
+
+    def start(self) -> None:
+        """Start measuring."""
+        self._session.engine.submit(self._run())
+
+    def stop(self) -> None:
+        """Stop after the transfer that is running, which is stopped too; what was measured stays."""
+        self.stopped = True
+        for transfer in self._session.transfers:
+            if not transfer.done.done() and transfer.local is self.local:
+                self._session.engine.submit(self._session.state.stop(transfer))
+
+    def __await__(self) -> Generator[Any, None, Comparison]:
+        """Wait for the end and return the comparison."""
+        return self._wait().__await__()
+
+    async def _wait(self) -> Comparison:
+        try:
+            return await asyncio.shield(asyncio.wrap_future(self.done))
+        except asyncio.CancelledError:
+            self.stop()
+            raise
+
+    def wait(self, timeout_s: float | None = None) -> Comparison:
+        """Wait for the end in a plain program and return the comparison."""
+        return self.done.result(timeout_s)
+
+    async def _run(self) -> None:
+        try:
+            await self._measure_all()
+        except BaseException as error:
+            self.done.set_exception(error)
+            raise
+        finally:
+            if not self.done.done():
+                self.done.set_result(self)
+            self.watchers.tell(Topic.TRANSFERS, self)
+
+    async def _measure_all(self) -> None:
+        work = [(size, path) for size in self.sizes for path in DataPath]
+        for number, (size, path) in enumerate(work):
+            if self.stopped:
+                return
+            self.doing = _("{size}, {path}").format(size=format_size(size), path=path.value)
+            point = await self._measure(size, path)
+            if point is None:
+                return
+            self.measured[path].append(point)
+            self.progress = (number + 1) / len(work)
+            self.watchers.tell(Topic.SAMPLES, point)
+
+    async def _measure(self, size_bytes: int, path: DataPath) -> MeasuredPoint | None:
+        count = min(_MOST_MESSAGES, max(_LEAST_MESSAGES, _MOST_BYTES // size_bytes))
+        full = await self._transfer(size_bytes, path, self.depth, self.qps, count)
+        single = None
+        if full is not None:
+            count = min(_LATENCY_MESSAGES, count)
+            single = await self._transfer(size_bytes, path, 1, 1, count)
+        if full is None or single is None:
+            return None
+        self.results[path] = single
+        return MeasuredPoint(
+            size_bytes,
+            full.bandwidth_bytes_per_s,
+            full.messages_per_s,
+            single.latency.p50,
+            single.latency.p99,
+            single.latency.p999,
+            full.cpu_share,
+        )
+
+    async def _transfer(
+        self, size_bytes: int, path: DataPath, depth: int, qps: int, count: int
+    ) -> TransferResult | None:
+        spec = TransferSpec(self.op, path, size_bytes, depth, qps, count)
+        transfer = await self._session.state.start(self.local, self.remote, spec, quiet=True)
+        result = await asyncio.wrap_future(transfer.done)
+        self._session.state.forget(transfer)
+        if result.status is not WcStatus.SUCCESS:
+            raise GdvizError(
+                _("{path} at {size} failed: {status}. {meaning}").format(
+                    path=path.value,
+                    size=format_size(size_bytes),
+                    status=result.status.name,
+                    meaning=result.status.meaning,
+                )
+            )
+        return None if self.stopped else result
+
+    def __repr__(self) -> str:
+        return f"<comparison of both paths, {self.op}, {len(self.sizes)} sizes, {self.progress:.0%}>"

@@ -1,0 +1,268 @@
+"""The one stateful door: nodes, buffers, regions and transfers, owned by an engine thread."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from gdviz.clock import Clock, RealClock
+from gdviz.errors import GdvizError, UnknownDeviceError
+from gdviz.machine import Machine
+from gdviz.messages import _
+from gdviz.model import DataPath, Fabric, Op
+from gdviz.nodes import Fleet, InProcessFleet
+from gdviz.quantities import parse_duration, parse_size
+from gdviz.rdma import TransferSpec
+from gdviz.rdma.simulated import SimulatedHost, SimulatedNetwork
+from gdviz.session.compare import Comparison
+from gdviz.session.engine import Engine
+from gdviz.session.events import Topic
+from gdviz.session.objects import Buffer, MemoryRegion, Node
+from gdviz.session.state import State
+from gdviz.session.transfers import Transfer
+
+Answer = TypeVar("Answer")
+
+#: Message size where none is given, as in perftest's bandwidth tests.
+DEFAULT_SIZE_BYTES = 65536
+
+#: Messages where neither count nor duration is given, as in perftest.
+DEFAULT_COUNT = 1000
+
+
+class Session:
+    """Nodes and everything that was made on them.
+
+    Made by `simulated`; close it, or use it in a ``with`` block, to give everything back. An interpreter
+    that ends closes what is open.
+
+    Parameters
+    ----------
+    fleet
+        The nodes.
+    clock
+        The session's time.
+    """
+
+    def __init__(self, fleet: Fleet, clock: Clock) -> None:
+        self.clock = clock
+        self.engine = Engine()
+        self.state = State(self, fleet, clock)
+        self.nodes = tuple(Node(self, record) for record in fleet.nodes)
+        self._closed = False
+        _open_sessions.add(self)
+
+    @classmethod
+    def simulated(
+        cls,
+        machines: Sequence[Machine],
+        *,
+        fabric: Fabric | None = None,
+        host: SimulatedHost | None = None,
+        clock: Clock | None = None,
+        seed: int = 1,
+    ) -> Session:
+        """Return a session of simulated nodes.
+
+        Parameters
+        ----------
+        machines
+            The nodes' hardware; names must differ.
+        fabric
+            The wire between them; by default what their NICs speak.
+        host
+            What the nodes' kernels and drivers offer.
+        clock
+            Real time by default.
+        seed
+            Same seed, same numbers.
+        """
+        names = [machine.name for machine in machines]
+        if len(set(names)) != len(names):
+            raise GdvizError(
+                _("Two nodes have the same name: {names}.").format(names=", ".join(names)),
+                _("Rename one: machine.renamed('node-b')."),
+            )
+        clock = clock or RealClock()
+        network = SimulatedNetwork(clock, fabric=fabric, seed=seed)
+        settings = host or SimulatedHost()
+        providers = [network.provider(machine, settings=settings) for machine in machines]
+        return cls(InProcessFleet(providers, clock), clock)
+
+    @property
+    def simulated_nodes(self) -> bool:
+        """Whether nothing here is real."""
+        return all(node.record.simulated for node in self.nodes)
+
+    def node(self, key: int | str) -> Node:
+        """Return a node by name or position.
+
+        Raises
+        ------
+        UnknownDeviceError
+            There is none.
+        """
+        for position, node in enumerate(self.nodes):
+            if key in (position, node.name):
+                return node
+        raise UnknownDeviceError(
+            _("There is no node {key!r}.").format(key=key),
+            _("There are: {names}.").format(names=", ".join(node.name for node in self.nodes)),
+        )
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All buffers that were allocated and not freed."""
+        return tuple(self.state.buffers)
+
+    @property
+    def regions(self) -> tuple[MemoryRegion, ...]:
+        """All memory regions that were registered and not deregistered."""
+        return tuple(self.state.regions)
+
+    @property
+    def transfers(self) -> tuple[Transfer, ...]:
+        """All transfers of the session, ended ones too."""
+        return tuple(self.state.transfers.values())
+
+    def transfer(
+        self,
+        local: Buffer | MemoryRegion,
+        remote: Buffer | MemoryRegion,
+        *,
+        op: str | Op = Op.WRITE,
+        path: str | DataPath = DataPath.DIRECT,
+        size: str | int | None = None,
+        depth: int = 128,
+        qps: int = 1,
+        count: int | None = None,
+        duration: str | float | None = None,
+        local_offset: str | int = 0,
+        remote_offset: str | int = 0,
+        rkey: int | None = None,
+        post_receives: bool = True,
+    ) -> Transfer:
+        """Start a transfer and return it; await it for the result.
+
+        Parameters
+        ----------
+        local
+            Region (or bare buffer, which is then registered for the while) whose node posts the work requests.
+        remote
+            Region or buffer at the other end.
+        op
+            ``'write'``, ``'read'`` or ``'send'``.
+        path
+            ``'direct'`` or ``'staged'``.
+        size
+            Bytes of a message; by default 64 KiB, or the region if that is smaller.
+        depth
+            Messages in flight on one queue pair.
+        qps
+            Queue pairs.
+        count, duration
+            Number of messages, or how long to go on; by default 1000 messages.
+        local_offset, remote_offset
+            Where the message lies in each region.
+        rkey
+            Another rkey than the remote region's, to see what happens.
+        post_receives
+            Whether the receiver of ``'send'`` posts receives.
+
+        Raises
+        ------
+        GdvizError
+            Something about it cannot be; the message says what.
+        """
+        if count is not None and duration is not None:
+            raise GdvizError(_("A transfer has a count or a duration, not both."))
+        length = min(_length(local), _length(remote))
+        spec = TransferSpec(
+            op=_choice(Op, op),
+            path=_choice(DataPath, path),
+            size_bytes=min(DEFAULT_SIZE_BYTES, length) if size is None else parse_size(size),
+            depth=depth,
+            qps=qps,
+            count=(DEFAULT_COUNT if duration is None else None) if count is None else count,
+            duration_s=None if duration is None else parse_duration(duration),
+            local_offset=parse_size(local_offset),
+            remote_offset=parse_size(remote_offset),
+            rkey=rkey,
+            post_receives=post_receives,
+        )
+        return self.ask(self.state.start(local, remote, spec))
+
+    def compare(self, local: MemoryRegion, remote: MemoryRegion, **options: Any) -> Comparison:
+        """Start both paths over all sizes and return the comparison; await it for the curves.
+
+        See `Comparison` for the options.
+        """
+        comparison = Comparison(self, local, remote, **options)
+        comparison.start()
+        return comparison
+
+    def ask(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        """Run a coroutine on the engine and wait for its answer."""
+        return self.engine.ask(work)
+
+    def watch(self, topic: Topic, callback: Callable[[Any], None]) -> Callable[[], None]:
+        """Have a callback called on the engine's thread; returns what removes it again."""
+        return self.state.watchers.add(topic, callback)
+
+    def close(self) -> None:
+        """Stop everything and give everything back; closing twice is allowed."""
+        if self._closed:
+            return
+        self._closed = True
+        _open_sessions.discard(self)
+        if self.engine.alive:
+            try:
+                self.engine.ask(self.state.close())
+            finally:
+                self.engine.close()
+
+    def __enter__(self) -> Session:
+        """Return the session."""
+        return self
+
+    def __exit__(self, *_reason: object) -> None:
+        """Close the session."""
+        self.close()
+
+    def __repr__(self) -> str:
+        kind = _("simulated") if self.simulated_nodes else _("real")
+        return f"<session of {len(self.nodes)} nodes ({kind}): {', '.join(n.name for n in self.nodes)}>"
+
+
+_open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+@atexit.register
+def close_sessions() -> None:
+    """Close every open session; called when the interpreter ends."""
+    for session in tuple(_open_sessions):
+        session.close()
+
+
+def transfer(
+    local: Buffer | MemoryRegion, remote: Buffer | MemoryRegion, **options: Any
+) -> Transfer:
+    """Start a transfer in the session that `local` belongs to; see `Session.transfer`."""
+    return local._session.transfer(local, remote, **options)  # the handles' own door
+
+
+def _length(memory: Buffer | MemoryRegion) -> int:
+    return memory.length if isinstance(memory, MemoryRegion) else memory.size_bytes
+
+
+def _choice(kind: type[Op] | type[DataPath], value: Any) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        raise GdvizError(
+            _("{value!r} is not one of {names}.").format(
+                value=value, names=", ".join(repr(str(member)) for member in kind)
+            )
+        ) from None

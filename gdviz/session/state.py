@@ -1,0 +1,419 @@
+"""A session's state and what can be done to it. Everything here runs on the engine's thread."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from gdviz.clock import Clock
+from gdviz.errors import GdvizError, UnknownDeviceError
+from gdviz.machine import Machine
+from gdviz.messages import _
+from gdviz.model import DataPath, Endpoint, Op, predict
+from gdviz.nodes import BufferRecord, Fleet, QueuePairGroup, RegionRecord, Report
+from gdviz.quantities import format_rate, format_size
+from gdviz.rdma import (
+    AccessFlags,
+    Location,
+    RemoteRegion,
+    TransferSpec,
+    TransferState,
+    WcStatus,
+)
+from gdviz.session.events import Event, Topic, Watchers
+from gdviz.session.objects import Buffer, MemoryRegion
+from gdviz.session.samples import Sample
+from gdviz.session.transfers import Ends, Transfer
+
+if TYPE_CHECKING:
+    from gdviz.session.session import Session
+
+#: Messages simulated for a transfer's prediction; enough for its p99.9, and quick.
+_PREDICTED_MESSAGES = 4000
+
+
+class _Resources:
+    """What a transfer opened for itself and gives back at its end."""
+
+    def __init__(self) -> None:
+        self.groups: list[QueuePairGroup] = []
+        self.regions: list[RegionRecord] = []
+        self.buffers: list[BufferRecord] = []
+        self.temporary: list[MemoryRegion] = []
+
+
+class State:
+    """The session's objects.
+
+    Parameters
+    ----------
+    session
+        The handle that people hold.
+    fleet
+        The nodes.
+    clock
+        The session's time.
+    """
+
+    def __init__(self, session: Session, fleet: Fleet, clock: Clock) -> None:
+        self._session = session
+        self._fleet = fleet
+        self._clock = clock
+        self._numbers = itertools.count(1)
+        self._resources: dict[int, _Resources] = {}
+        self.machines: dict[str, Machine] = {node.name: node.machine for node in fleet.nodes}
+        self.buffers: list[Buffer] = []
+        self.regions: list[MemoryRegion] = []
+        self.transfers: dict[int, Transfer] = {}
+        self.watchers = Watchers()
+        fleet.subscribe(self._on_reports)
+
+    # Watching
+
+    def say(self, text: str, level: str = "info") -> None:
+        """Tell the watchers a sentence."""
+        self.watchers.tell(Topic.EVENTS, Event(self._clock.now(), text, level))
+
+    def place_name(self, node: str, location: Location) -> str:
+        """Return where memory lies, for people."""
+        machine = self.machines[node]
+        if location.kind == "gpu":
+            return f"GPU {machine.gpu(location.part).index}"
+        cpu = next(cpu for cpu in machine.cpus if cpu.id == location.part)
+        return _("host memory {numa}").format(numa=cpu.numa)
+
+    # Buffers and regions
+
+    async def on_node(self, node: str, command: str, *arguments: Any) -> Any:
+        """Have a node's agent do something."""
+        return await self._fleet.call(node, command, *arguments)
+
+    async def alloc(
+        self, node: str, location: Location, size_bytes: int, pattern: str | int, seed: int = 0
+    ) -> Buffer:
+        """Allocate a buffer on a node."""
+        record = await self._fleet.call(
+            node, "alloc", location, size_bytes, str(pattern), seed
+        )
+        buffer = Buffer(self._session, record)
+        self.buffers.append(buffer)
+        self.watchers.tell(Topic.OBJECTS, None)
+        self.say(
+            _("Allocated {size} in {where} of {node}.").format(
+                size=format_size(size_bytes), where=self.place_name(node, location), node=node
+            )
+        )
+        return buffer
+
+    async def free(self, buffer: Buffer) -> None:
+        """Free a buffer."""
+        await self._fleet.call(buffer.record.node, "free", buffer.record.number)
+        self.buffers.remove(buffer)
+        self.watchers.tell(Topic.OBJECTS, None)
+        self.say(_("Freed {size}.").format(size=format_size(buffer.size_bytes)))
+
+    async def bar1_used(self, node: str, gpu: str) -> int:
+        """Return how much of a GPU's BAR1 window registrations take."""
+        used: int = await self._fleet.call(node, "bar1_used_bytes", gpu)
+        return used
+
+    async def register(
+        self,
+        node: str,
+        nic: str,
+        buffer: Buffer,
+        access: AccessFlags,
+        offset: int = 0,
+        length: int | None = None,
+    ) -> MemoryRegion:
+        """Register a buffer with a NIC of its node."""
+        if buffer.record.node != node:
+            raise GdvizError(
+                _("The buffer is on {there}, the NIC on {here}.").format(
+                    there=buffer.record.node, here=node
+                ),
+                _("A NIC reaches only the memory of its own node."),
+            )
+        record = await self._fleet.call(
+            node, "register", nic, buffer.record.number, access, offset, length
+        )
+        region = MemoryRegion(self._session, record, buffer)
+        self.regions.append(region)
+        self.watchers.tell(Topic.OBJECTS, None)
+        self.say(
+            _("Registered {size} with {nic} of {node}: rkey {rkey:#x}.").format(
+                size=format_size(region.length), nic=nic, node=node, rkey=region.rkey
+            )
+        )
+        return region
+
+    async def deregister(self, region: MemoryRegion) -> None:
+        """Deregister a memory region."""
+        await self._fleet.call(region.record.node, "deregister", region.record.number)
+        self.regions.remove(region)
+        self.watchers.tell(Topic.OBJECTS, None)
+        self.say(_("Deregistered rkey {rkey:#x}.").format(rkey=region.rkey))
+
+    def endpoint(self, region: MemoryRegion) -> Endpoint:
+        """Return a region's end of a transfer, as the model takes it."""
+        machine = self.machines[region.record.node]
+        location = region.buffer.record.location
+        if location.kind == "gpu":
+            return Endpoint(machine, region.record.nic, location.part)
+        cpu = next(cpu for cpu in machine.cpus if cpu.id == location.part)
+        return Endpoint(machine, region.record.nic, None, cpu.numa)
+
+    async def registered(self, memory: Buffer | MemoryRegion, access: AccessFlags) -> MemoryRegion:
+        """Return a region as it is; register a bare buffer with the NIC nearest to it."""
+        if isinstance(memory, MemoryRegion):
+            return memory
+        machine = self.machines[memory.record.node]
+        location = memory.record.location
+        nic = machine.nearest_nic(location.part) if location.kind == "gpu" else None
+        if nic is None:
+            nic = next((n for n in machine.nics if n.parent == location.part), None)
+            nic = nic or (machine.nics[0] if machine.nics else None)
+        if nic is None:
+            raise UnknownDeviceError(
+                _("{node} has no NIC.").format(node=machine.name), _("Open a machine with one.")
+            )
+        return await self.register(memory.record.node, nic.id, memory, access)
+
+    # Transfers
+
+    async def start(
+        self,
+        local: Buffer | MemoryRegion,
+        remote: Buffer | MemoryRegion,
+        spec: TransferSpec,
+        *,
+        quiet: bool = False,
+    ) -> Transfer:
+        """Start a transfer; `local` posts the work requests. A quiet one is not spoken of."""
+        opened = _Resources()
+        try:
+            transfer = await self._open(local, remote, spec, opened)
+        except BaseException:
+            await self._give_back(opened)
+            raise
+        transfer.quiet = quiet
+        self.watchers.tell(Topic.TRANSFERS, transfer)
+        if not quiet:
+            self.say(_("Transfer {number} started.").format(number=transfer.number))
+        return transfer
+
+    async def _open(
+        self,
+        local: Buffer | MemoryRegion,
+        remote: Buffer | MemoryRegion,
+        spec: TransferSpec,
+        opened: _Resources,
+    ) -> Transfer:
+        near = await self.registered(local, _local_access(spec.op))
+        if near is not local:
+            opened.temporary.append(near)
+        far = await self.registered(remote, _remote_access(spec.op))
+        if far is not remote:
+            opened.temporary.append(far)
+        ends = Ends(self.endpoint(near), self.endpoint(far))
+        prediction = predict(
+            ends.local, ends.remote, spec.workload, messages=_PREDICTED_MESSAGES
+        )
+        groups = []
+        for region in (near, far):
+            group = await self._fleet.call(
+                region.record.node, "open_queue_pairs", region.record.nic, spec.qps, spec.depth
+            )
+            opened.groups.append(group)
+            groups.append(group)
+        for here, there in (groups, groups[::-1]):
+            await self._fleet.call(here.node, "connect", here.number, there.addresses)
+        bounce = None
+        if spec.path is DataPath.STAGED:
+            bounce = (
+                (await self._bounce(near, spec, opened)).number,
+                _as_remote(await self._bounce(far, spec, opened)),
+            )
+        number = next(self._numbers)
+        transfer = Transfer(self._session, number, near, far, spec, ends, prediction)
+        self.transfers[number] = transfer
+        self._resources[number] = opened
+        transfer.state = TransferState.RUNNING
+        try:
+            await self._fleet.call(
+                near.record.node,
+                "start",
+                number,
+                groups[0].number,
+                near.record.number,
+                _as_remote(far.record),
+                spec,
+                bounce,
+            )
+        except BaseException:
+            del self.transfers[number], self._resources[number]
+            raise
+        return transfer
+
+    async def _bounce(
+        self, region: MemoryRegion, spec: TransferSpec, opened: _Resources
+    ) -> RegionRecord:
+        """Allocate and register a bounce buffer in the host memory next to a region's NIC."""
+        node = region.record.node
+        machine = self.machines[node]
+        cpu = machine.cpu_of(region.record.nic) or machine.cpus[0]
+        buffer = await self._fleet.call(
+            node, "alloc", Location("host", cpu.id), spec.size_bytes, "zeros", 0
+        )
+        opened.buffers.append(buffer)
+        access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
+        record: RegionRecord = await self._fleet.call(
+            node, "register", region.record.nic, buffer.number, access, 0, None
+        )
+        opened.regions.append(record)
+        return record
+
+    async def _give_back(self, opened: _Resources) -> None:
+        for group in opened.groups:
+            await self._fleet.call(group.node, "close_queue_pairs", group.number)
+        for record in opened.regions:
+            await self._fleet.call(record.node, "deregister", record.number)
+        for buffer in opened.buffers:
+            await self._fleet.call(buffer.node, "free", buffer.number)
+        for region in opened.temporary:
+            if region in self.regions:
+                await self.deregister(region)
+
+    def forget(self, transfer: Transfer) -> None:
+        """Drop an ended transfer from the list, for those that are steps of something larger."""
+        self.transfers.pop(transfer.number, None)
+
+    async def stop(self, transfer: Transfer) -> None:
+        """Stop a transfer; one that has ended already is fine."""
+        if not transfer.done.done():
+            await self._fleet.call(transfer.local.record.node, "stop", transfer.number)
+
+    async def verify(self, transfer: Transfer) -> bool:
+        """Return whether both ends hold the same bytes wherever messages have arrived."""
+        spec = transfer.spec
+        result = transfer.result
+        span = min(
+            transfer.local.length - spec.local_offset, transfer.remote.length - spec.remote_offset
+        )
+        if result is not None:
+            span = min(span, result.messages * spec.size_bytes)
+        sums = [
+            await self._fleet.call(
+                region.record.node,
+                "checksum",
+                region.buffer.record.number,
+                region.address - region.buffer.address + offset,
+                span,
+            )
+            for region, offset in (
+                (transfer.local, spec.local_offset),
+                (transfer.remote, spec.remote_offset),
+            )
+        ]
+        return bool(sums[0] == sums[1])
+
+    def _on_reports(self, _node: str, reports: list[Report]) -> None:
+        samples = []
+        for report in reports:
+            transfer = self.transfers.get(report.transfer)
+            if transfer is None:
+                continue
+            transfer.progress = report.progress
+            if report.interval is not None and report.interval.end_s > report.interval.start_s:
+                sample = _sample(report)
+                transfer.history.append(sample)
+                samples.append(sample)
+            if report.result is not None:
+                self._ended(transfer, report)
+        if samples:
+            self.watchers.tell(Topic.SAMPLES, samples)
+
+    def _ended(self, transfer: Transfer, report: Report) -> None:
+        assert report.result is not None
+        transfer.state = report.state
+        transfer.failure = report.failure
+        opened = self._resources.pop(transfer.number, None)
+
+        async def finish() -> None:
+            if opened is not None:
+                await self._give_back(opened)
+            transfer.done.set_result(report.result)
+            self.watchers.tell(Topic.TRANSFERS, transfer)
+            if not transfer.quiet:
+                self._say_ended(transfer)
+
+        self._session.engine.loop.create_task(finish())
+
+    def _say_ended(self, transfer: Transfer) -> None:
+        result = transfer.result
+        assert result is not None
+        if result.status is not WcStatus.SUCCESS:
+            self.say(
+                _("Transfer {number} failed: {status}. {meaning}").format(
+                    number=transfer.number,
+                    status=result.status.name,
+                    meaning=result.status.meaning,
+                ),
+                "error",
+            )
+            return
+        verb = _("stopped") if transfer.state is TransferState.STOPPED else _("completed")
+        self.say(
+            _("Transfer {number} {verb}: {size} at {rate}.").format(
+                number=transfer.number,
+                verb=verb,
+                size=format_size(result.bytes),
+                rate=format_rate(result.bandwidth_bytes_per_s),
+            )
+        )
+
+    async def close(self) -> None:
+        """Stop all transfers and give everything back."""
+        for transfer in self.transfers.values():
+            if not transfer.done.done():
+                await self.stop(transfer)
+        await self._fleet.close()
+        for transfer in self.transfers.values():
+            transfer.done.cancel()
+        self.watchers.clear()
+        self.buffers.clear()
+        self.regions.clear()
+
+
+def _local_access(op: Op) -> AccessFlags:
+    return AccessFlags.LOCAL_WRITE if op is Op.READ else AccessFlags(0)
+
+
+def _remote_access(op: Op) -> AccessFlags:
+    if op is Op.WRITE:
+        return AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE
+    return AccessFlags.REMOTE_READ if op is Op.READ else AccessFlags.LOCAL_WRITE
+
+
+def _as_remote(record: RegionRecord) -> RemoteRegion:
+    return RemoteRegion(record.node, record.nic, record.address, record.length, record.rkey)
+
+
+def _sample(report: Report) -> Sample:
+    interval = report.interval
+    assert interval is not None
+    seconds = interval.end_s - interval.start_s
+    latency = interval.latency
+    return Sample(
+        transfer=report.transfer,
+        time_s=interval.end_s,
+        bandwidth_bytes_per_s=interval.bytes / seconds,
+        messages_per_s=interval.messages / seconds,
+        p50_s=latency.p50 if latency.count else None,
+        p99_s=latency.p99 if latency.count else None,
+        p999_s=latency.p999 if latency.count else None,
+        cpu_share=interval.cpu_seconds / seconds,
+        loads=interval.loads,
+    )
+
+

@@ -1,0 +1,127 @@
+"""A transfer as a person handles it: await it, stop it, look at it."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gdviz.model import Endpoint, Prediction
+from gdviz.quantities import format_duration, format_rate, format_size
+from gdviz.rdma import Completion, TransferResult, TransferSpec, TransferState
+from gdviz.session.samples import History
+
+if TYPE_CHECKING:
+    from gdviz.session.objects import MemoryRegion
+    from gdviz.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Both ends of a transfer, as the model takes them."""
+
+    local: Endpoint
+    remote: Endpoint
+
+
+class Transfer:
+    """Messages from one region to another.
+
+    Attributes
+    ----------
+    number
+        Number of the transfer in its session, from 1.
+    spec
+        What is done.
+    prediction
+        What the model expects of it.
+    history
+        Its samples so far.
+    state
+        Where it is in its life.
+    progress
+        Share of the work done, 0 to 1.
+    failure
+        The completion that ended it, if one did.
+    quiet
+        Whether it is a step of something larger, of which the status line says nothing.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        number: int,
+        local: MemoryRegion,
+        remote: MemoryRegion,
+        spec: TransferSpec,
+        ends: Ends,
+        prediction: Prediction,
+    ) -> None:
+        self._session = session
+        self.number = number
+        self.local = local
+        self.remote = remote
+        self.spec = spec
+        self.ends = ends
+        self.prediction = prediction
+        self.history = History()
+        self.state = TransferState.CREATED
+        self.progress = 0.0
+        self.failure: Completion | None = None
+        self.quiet = False
+        self.done: concurrent.futures.Future[TransferResult] = concurrent.futures.Future()
+
+    @property
+    def result(self) -> TransferResult | None:
+        """What came out; None while it runs."""
+        return self.done.result() if self.done.done() else None
+
+    def __await__(self) -> Generator[Any, None, TransferResult]:
+        """Wait for the end and return the result; an interrupted cell stops the transfer."""
+        return self._wait().__await__()
+
+    async def _wait(self) -> TransferResult:
+        try:
+            return await asyncio.shield(asyncio.wrap_future(self.done))
+        except asyncio.CancelledError:
+            self._session.engine.submit(self._session.state.stop(self))
+            raise
+
+    def wait(self, timeout_s: float | None = None) -> TransferResult:
+        """Wait for the end in a plain program and return the result.
+
+        Raises
+        ------
+        TimeoutError
+            It has not ended within `timeout_s`.
+        """
+        try:
+            return self.done.result(timeout_s)
+        except KeyboardInterrupt:
+            self._session.engine.submit(self._session.state.stop(self))
+            raise
+
+    def stop(self) -> None:
+        """Stop it now; messages in flight are completed or flushed."""
+        self._session.ask(self._session.state.stop(self))
+
+    def verify(self) -> bool:
+        """Return whether the bytes at both ends are the same where the last message lies."""
+        return self._session.ask(self._session.state.verify(self))
+
+    def __repr__(self) -> str:
+        spec = self.spec
+        text = (
+            f"<transfer {self.number}: {spec.op} {spec.path} {format_size(spec.size_bytes)} "
+            f"{self.local.record.node} {self.local.record.nic} - {self.remote.record.node} "
+            f"{self.remote.record.nic}, {self.state.value}"
+        )
+        result = self.result
+        if result is None:
+            return f"{text}, {self.progress:.0%}>"
+        return (
+            f"{text}, {result.status.name}, {format_rate(result.bandwidth_bytes_per_s)}, "
+            f"p50 {format_duration(result.latency.p50)}>"
+        )
