@@ -100,3 +100,19 @@ def nvlink_bytes_per_s(compute_capability: int | None, count: int) -> float | No
     """Return what `count` NVLinks of a GPU carry one way, None for an unknown generation."""
     rate = NVLINK_BYTES_PER_S.get(compute_capability or 0)
     return rate * count if rate else None
+
+
+def xgmi_bytes_per_s(architecture: str, count: int) -> float:
+    """Return what `count` xGMI links between two AMD GPUs carry one way, bytes per second.
+
+    The figures are RCCL's constants a link (src/graph/topo.h): 36 GB/s for gfx90a, 48 for gfx94x and
+    gfx95x, 24 for older ones.
+
+    Parameters
+    ----------
+    architecture
+        Such as ``gfx942``.
+    """
+    if architecture.startswith(("gfx94", "gfx95")):
+        return 48e9 * count
+    return (36e9 if architecture == "gfx90a" else 24e9) * count

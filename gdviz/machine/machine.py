@@ -110,13 +110,12 @@ class Machine:
 
     def ancestors(self, part_id: str) -> tuple[Part, ...]:
         """Return the part and all above it, up to its CPU."""
-        chain = [self.part(part_id)]
-        while (parent := getattr(chain[-1], "parent", None)) in self._by_id:
-            above = self._by_id[parent]
-            if above in chain:
-                break
-            chain.append(above)
-        return tuple(chain)
+        chain = {part_id: self.part(part_id)}
+        above = getattr(chain[part_id], "parent", None)
+        while above in self._by_id and above not in chain:
+            chain[above] = self._by_id[above]
+            above = getattr(chain[above], "parent", None)
+        return tuple(chain.values())
 
     def children(self, part_id: str) -> tuple[Part, ...]:
         """Return the parts directly below one."""
@@ -205,7 +204,9 @@ def _find(
     )
     for test in tests:
         found = [device for device in devices if test(device)]
-        if len(found) == 1:
+        # Several ports of one PCI function share its bus id and its place: the first stands for it.
+        one_function = {(d.busid, d.parent) for d in found if busid is not None and d.busid is not None}
+        if len(found) == 1 or (found and len(one_function) == 1):
             return found[0]
         if len(found) > 1:
             names = ", ".join(f"{d.index} ({d.name}, {d.busid})" for d in found[:8])

@@ -98,14 +98,16 @@ def find_path(machine: Machine, gpu: Gpu, nic: Nic) -> Path:
     up = _until(from_gpu, shared)
     down = _until(from_nic, shared)
     hops = [_pcie(lower, upper) for lower, upper in itertools.pairwise(up)]
+    if gpu.c2c_bytes_per_s and isinstance(up[-1], Cpu):
+        hops = [Hop(gpu.id, up[-1].id, HopKind.C2C, bytes_per_s=gpu.c2c_bytes_per_s)]
     if not shared:
         hops.append(_between_sockets(up[-1], down[-1]))
-    elif gpu.c2c_bytes_per_s and isinstance(up[-1], Cpu):
-        hops = [Hop(gpu.id, up[-1].id, HopKind.C2C, bytes_per_s=gpu.c2c_bytes_per_s)]
     below = [_pcie(lower, upper) for lower, upper in itertools.pairwise(down)]
     hops += [_reversed(hop) for hop in reversed(below)]
     distance = _classify(gpu, up, down, shared)
-    return Path(gpu.id, nic.id, distance, _nccl(distance, up, down), tuple(hops))
+    return Path(
+        gpu.id, nic.id, distance, _nccl(distance, _switches(up, down), from_gpu, from_nic), tuple(hops)
+    )
 
 
 def _until(chain: list[Part], shared: set[str]) -> list[Part]:
@@ -160,20 +162,33 @@ def _classify(gpu: Gpu, up: list[Part], down: list[Part], shared: set[str]) -> D
     return Distance.NODE if len(set(host_bridges)) > 1 else Distance.PHB
 
 
-def _nccl(distance: Distance, up: list[Part], down: list[Part]) -> Distance:
+def _nccl(distance: Distance, switches: list[Bridge], from_gpu: list[Part], from_nic: list[Part]) -> Distance:
     """NCCL's own class: no NODE, and a two-level Broadcom switch is one switch."""
     if distance is Distance.NODE:
         return Distance.PHB
     if distance is not Distance.PXB:
         return distance
-    merged: set[str] = set()
-    switches = _switches(up, down)
-    by_id = {switch.id: switch for switch in switches}
-    for switch in switches:
-        above = by_id.get(switch.parent)
-        if above is not None and _one_broadcom_switch(above.pci, switch.pci):
-            merged.add(switch.id)
-    return Distance.PIX if len(switches) - len(merged) <= 1 else Distance.PXB
+    leaders = _leaders(from_gpu) | _leaders(from_nic)
+    return Distance.PIX if len({leaders[switch.id] for switch in switches}) <= 1 else Distance.PXB
+
+
+def _leaders(chain: list[Part]) -> dict[str, str]:
+    """Map each switch above a device to the one that NCCL merges it into, or to itself.
+
+    NCCL merges from the CPU downwards, and a switch that took in its own level below, or was taken in,
+    merges no further: of three like levels the lowest stays a switch of its own.
+    """
+    leaders: dict[str, str] = {}
+    for part, above in zip(reversed(chain), [None, *reversed(chain)], strict=False):
+        if not isinstance(part, Bridge) or part.kind is not BridgeKind.SWITCH:
+            continue
+        merges = (
+            isinstance(above, Bridge)
+            and leaders.get(above.id) == above.id
+            and _one_broadcom_switch(above.pci, part.pci)
+        )
+        leaders[part.id] = above.id if merges and above is not None else part.id
+    return leaders
 
 
 def _one_broadcom_switch(upper: PciIds, lower: PciIds) -> bool:

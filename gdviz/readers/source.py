@@ -1,0 +1,105 @@
+"""Files to bytes and bytes to text: what every reader needs before its own format begins."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from pathlib import Path
+
+from gdviz.errors import ReaderError
+from gdviz.machine import Notice
+from gdviz.messages import _
+from gdviz.readers.notices import shown
+
+#: Larger files are refused: the largest real topology is some hundred kilobytes.
+MAX_BYTES = 64 * 2**20
+
+#: Characters of a path that an error shows.
+MAX_SHOWN = 400
+
+_DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+
+#: Encodings that map bytes to letters and nothing else (Python's list also has compressors).
+_TEXT_ENCODINGS = re.compile(
+    r"^(utf-?8|us-ascii|ascii|iso-?8859-\d+|latin-?1|windows-125\d|cp\d+|koi8-[ru]|gb2312|gbk|gb18030|big5"
+    r"|shift_jis|euc-(jp|kr))$",
+    re.IGNORECASE,
+)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return a regular file's bytes.
+
+    Raises
+    ------
+    ReaderError
+        No such file, no permission, not a regular file (reading a pipe could wait for ever), empty, or
+        larger than `MAX_BYTES`.
+    """
+    name = os.fspath(path)
+    try:
+        status = Path(name).stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ReaderError(_("{path} is a directory, not a file.").format(path=shown(name, MAX_SHOWN)))
+        if not stat.S_ISREG(status.st_mode):
+            raise ReaderError(_("{path} is not a regular file.").format(path=shown(name, MAX_SHOWN)))
+        if status.st_size <= MAX_BYTES:
+            with Path(name).open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ReaderError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ReaderError(
+            _("{path} cannot be read: {reason}.").format(path=shown(name, MAX_SHOWN), reason=reason)
+        ) from None
+    if status.st_size > MAX_BYTES or len(data) > MAX_BYTES:
+        raise ReaderError(
+            _("{path} is larger than {limit} MiB.").format(
+                path=shown(name, MAX_SHOWN), limit=MAX_BYTES // 2**20
+            )
+        )
+    if not data:
+        raise ReaderError(_("{path} is empty.").format(path=shown(name, MAX_SHOWN)))
+    return data
+
+
+def to_text(data: bytes | str) -> tuple[str, tuple[Notice, ...]]:
+    """Return text, with a notice where bytes had to be replaced.
+
+    A byte order mark counts first, then the encoding of an XML declaration, then UTF-8.
+    """
+    if isinstance(data, str):
+        return data.encode("utf-8", "replace").decode("utf-8"), ()
+    encoding, notices = _encoding(data)
+    try:
+        return data.decode(encoding), notices
+    except UnicodeDecodeError as error:
+        text = data.decode(encoding, "replace")
+        line = data[: error.start].decode(encoding, "replace").count("\n") + 1
+        notice = Notice(_("Bytes that are no {encoding} text were replaced.").format(encoding=encoding), line)
+        return text, (*notices, notice)
+
+
+def _encoding(data: bytes) -> tuple[str, tuple[Notice, ...]]:
+    if data.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig", ()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16", ()
+    if data.startswith(b"<\0"):
+        return "utf-16-le", ()
+    if data.startswith(b"\0<"):
+        return "utf-16-be", ()
+    match = _DECLARED.match(data[:1024])
+    if not match:
+        return "utf-8", ()
+    declared = match[1].decode("ascii")
+    if _TEXT_ENCODINGS.match(declared):
+        try:
+            return codecs.lookup(declared).name, ()
+        except LookupError:
+            pass
+    text = _("The declared encoding {name} is unknown here; the file was read as UTF-8.")
+    return "utf-8", (Notice(text.format(name=shown(declared)), 1),)
