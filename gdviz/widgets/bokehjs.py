@@ -48,9 +48,11 @@ def bokehjs_home(environment: Mapping[str, str] | None = None) -> Home:
         ``page`` when gdviz-lab has loaded it, ``inline`` when it must come with the notebook.
     """
     env = os.environ if environment is None else environment
-    told = env.get("GDVIZ_BOKEHJS", "")
-    if told == "page" or told == "inline":
-        return told
+    match env.get("GDVIZ_BOKEHJS"):
+        case "page":
+            return "page"
+        case "inline":
+            return "inline"
     if env.get("SERVER_SOFTWARE", "").startswith("voila/"):
         # Voilà's pages may come from the same server, but load no JupyterLab extension.
         return "inline"

@@ -1,0 +1,20 @@
+"""Widgets: a panel for each step, and the whole lab."""
+
+from gdviz.widgets.buffers import BuffersPanel
+from gdviz.widgets.compare import ComparePanel
+from gdviz.widgets.lab import Lab, lab
+from gdviz.widgets.machine import MachinePanel
+from gdviz.widgets.register import RegisterPanel
+from gdviz.widgets.slow_motion import SlowMotionPanel
+from gdviz.widgets.transfer import TransferPanel
+
+__all__ = [
+    "BuffersPanel",
+    "ComparePanel",
+    "Lab",
+    "MachinePanel",
+    "RegisterPanel",
+    "SlowMotionPanel",
+    "TransferPanel",
+    "lab",
+]

@@ -1,0 +1,144 @@
+"""Step 5, Compare: both paths over all sizes, and where one message's time goes."""
+
+from __future__ import annotations
+
+import ipywidgets as w
+from bokeh.layouts import column, row
+
+from gdviz.errors import GdvizError
+from gdviz.figures import PercentileChart, SweepCharts, WaterfallChart
+from gdviz.messages import _
+from gdviz.model import DataPath, Op, Workload, predict
+from gdviz.quantities import format_size, parse_size
+from gdviz.session import Comparison, MemoryRegion, Session, Topic
+from gdviz.widgets.live import LiveFigure
+from gdviz.widgets.pair import ensure_pair
+from gdviz.widgets.panel import Panel
+from gdviz.widgets.parts import Controls, button, labelled
+from gdviz.widgets.register import region_label
+from gdviz.widgets.stage import Stage
+
+
+class ComparePanel(Panel):
+    """Run both paths over all sizes; see curves, ceilings, and one message's time by stage."""
+
+    title = _("Compare")
+
+    def build(self, session: Session, stage: Stage) -> None:
+        """Make the controls."""
+        self.local = labelled(_("From"), w.Dropdown)
+        self.remote = labelled(_("To"), w.Dropdown)
+        self.op = labelled(_("Operation"), w.Dropdown, options=[o.value for o in Op])
+        self.message_size = labelled(
+            _("One message"), w.Text, value="64 KiB", continuous_update=False
+        )
+        self.start_button = button(_("Run both"), lambda: self.controls.act(self._start()), main=True)
+        self.stop_button = button(_("Stop"), self._stop)
+        self.stop_button.disabled = True
+        self.progress = w.FloatProgress(min=0.0, max=1.0, layout=w.Layout(width="100%"))
+        self.controls = Controls(
+            session,
+            [
+                self.local,
+                self.remote,
+                self.op,
+                w.HBox([self.start_button, self.stop_button]),
+                self.progress,
+                self.message_size,
+            ],
+        )
+        simulated = session.simulated_nodes
+        self.sweep = SweepCharts({}, simulated=simulated)
+        self.waterfall = WaterfallChart({}, simulated=simulated)
+        self.percentiles = PercentileChart({}, simulated=simulated)
+        self.figure = LiveFigure(
+            column(
+                self.sweep.root,
+                row(self.waterfall.root, self.percentiles.root, sizing_mode="stretch_width"),
+                sizing_mode="stretch_width",
+            ),
+            session.engine,
+            layout=w.Layout(width="100%", overflow="hidden"),
+        )
+        self.below = self.figure
+        self.comparison: Comparison | None = None
+        self.message_size.observe(lambda _c: self.controls.act(self._draw_message()), "value")
+        self._unwatch.append(session.watch(Topic.OBJECTS, lambda _news: self._refresh()))
+        self._later(self._refresh)
+
+    def enter(self) -> None:
+        """Show what has been compared so far."""
+        self.stage.on_click(None)
+        self.stage.show_charts(False)
+        if self.local.value is not None and self.comparison is None:
+            self.controls.act(self._draw_message())
+
+    def _refresh(self) -> None:
+        regions = self.session.state.regions
+        names = [node.name for node in self.session.nodes]
+        for control, node in ((self.local, 0), (self.remote, min(1, len(names) - 1))):
+            kept = control.value
+            control.options = [(region_label(r), r) for r in regions]
+            wanted = [r for r in regions if r.record.node == names[node]]
+            if kept in regions:
+                control.value = kept
+            elif wanted:
+                control.value = wanted[0]
+
+    async def _ends(self) -> tuple[MemoryRegion, MemoryRegion]:
+        if self.local.value is None or self.remote.value is None:
+            await ensure_pair(self.session)
+            self._refresh()
+        return self.local.value, self.remote.value
+
+    async def _start(self) -> None:
+        if self.comparison is not None and not self.comparison.done.done():
+            raise GdvizError(_("A comparison is running."), _("Stop it first."))
+        local, remote = await self._ends()
+        comparison = Comparison(self.session, local, remote, op=self.op.value)
+        self.comparison = comparison
+        comparison.watchers.add(Topic.SAMPLES, lambda _point: self._show())
+        comparison.watchers.add(Topic.TRANSFERS, lambda _end: self._ended())
+        self.start_button.disabled, self.stop_button.disabled = True, False
+        self._show()
+        await self._draw_message()
+        comparison.start()
+
+    def _stop(self) -> None:
+        if self.comparison is not None:
+            self.comparison.stop()
+
+    def _show(self) -> None:
+        comparison = self.comparison
+        assert comparison is not None
+        self.progress.value = comparison.progress
+        self.sweep.update(comparison.predicted, comparison.measured)
+        self.controls.message.say(comparison.doing)
+
+    def _ended(self) -> None:
+        comparison = self.comparison
+        assert comparison is not None
+        self.start_button.disabled, self.stop_button.disabled = False, True
+        failure = comparison.done.exception()
+        if failure is not None:
+            self.controls.message.fail(str(failure))
+        else:
+            self.controls.message.say(_("Stopped.") if comparison.stopped else _("Done."))
+
+    async def _draw_message(self) -> None:
+        """Draw where the time of one message goes, by both paths."""
+        local, remote = await self._ends()
+        size = parse_size(self.message_size.value)
+        state = self.session.state
+        predictions = {
+            path: predict(
+                state.endpoint(local),
+                state.endpoint(remote),
+                Workload(Op(self.op.value), path, size, 1, 1),
+            )
+            for path in DataPath
+        }
+        self.waterfall.update({path: p.stages for path, p in predictions.items()})
+        self.controls.message.say(
+            _("Where the time of one message of {size} goes.").format(size=format_size(size))
+        )

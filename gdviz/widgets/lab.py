@@ -1,0 +1,131 @@
+"""The whole lab in a cell: six steps around one picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gdviz.clock import Clock
+from gdviz.errors import GdvizError
+from gdviz.machine import Machine, reference_machine
+from gdviz.messages import _
+from gdviz.model import Fabric
+from gdviz.rdma.simulated import SimulatedHost
+from gdviz.readers import open_machine
+from gdviz.session import Buffer, Comparison, MemoryRegion, Node, Session, Transfer
+
+if TYPE_CHECKING:
+    from gdviz.widgets.lab_view import LabView
+
+#: The machine that the lab opens when none is named.
+DEFAULT_MACHINE = "hgx-h100"
+
+
+class Lab:
+    """A session of nodes and the panels to work with them.
+
+    Shown at the end of a cell it is the lab; its attributes are the same things as plain Python.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._view: LabView | None = None
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes."""
+        return self.session.nodes
+
+    def node(self, key: int | str) -> Node:
+        """Return a node by name or position."""
+        return self.session.node(key)
+
+    def transfer(
+        self, local: Buffer | MemoryRegion, remote: Buffer | MemoryRegion, **options: Any
+    ) -> Transfer:
+        """Start a transfer; see `gdviz.session.Session.transfer`."""
+        return self.session.transfer(local, remote, **options)
+
+    def compare(self, local: MemoryRegion, remote: MemoryRegion, **options: Any) -> Comparison:
+        """Run both paths over all sizes; see `gdviz.session.Session.compare`."""
+        return self.session.compare(local, remote, **options)
+
+    @property
+    def view(self) -> LabView:
+        """The lab as a widget."""
+        if self._view is None:
+            from gdviz.widgets.lab_view import LabView
+
+            self._view = LabView(self.session)
+        return self._view
+
+    def close(self) -> None:
+        """Close the view and the session; everything is given back."""
+        if self._view is not None:
+            self._view.close()
+        self.session.close()
+
+    def __enter__(self) -> Lab:
+        """Return the lab."""
+        return self
+
+    def __exit__(self, *_reason: object) -> None:
+        """Close the lab."""
+        self.close()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.view._repr_mimebundle_(**options)
+
+    def __repr__(self) -> str:
+        lines = [repr(self.session), *(f"  {node!r}" for node in self.nodes)]
+        return "\n".join(lines)
+
+
+def lab(
+    source: str | Path | Machine | list[Machine] | None = None,
+    *,
+    nodes: int = 2,
+    fabric: Fabric | None = None,
+    host: SimulatedHost | None = None,
+    clock: Clock | None = None,
+    seed: int = 1,
+) -> Lab:
+    """Open a lab of simulated nodes.
+
+    Parameters
+    ----------
+    source
+        What the nodes are: the path of an NCCL topology XML, the key of a catalogue machine such as
+        ``'dgx-a100'``, machines, or nothing for two 8-GPU H100 nodes.
+    nodes
+        How many nodes to make of one machine.
+    fabric, host, clock, seed
+        See `gdviz.session.Session.simulated`.
+
+    Raises
+    ------
+    GdvizError
+        The source cannot be opened; the message says why.
+    """
+    machines = _machines(source)
+    if len(machines) == 1:
+        if not 1 <= nodes <= 26:
+            raise GdvizError(_("A lab has 1 to 26 nodes, not {nodes}.").format(nodes=nodes))
+        machines = [machines[0].renamed(f"node-{chr(ord('a') + i)}") for i in range(nodes)]
+    return Lab(Session.simulated(machines, fabric=fabric, host=host, clock=clock, seed=seed))
+
+
+def _machines(source: str | Path | Machine | list[Machine] | None) -> list[Machine]:
+    if source is None:
+        source = DEFAULT_MACHINE
+    if isinstance(source, Machine):
+        return [source]
+    if isinstance(source, list | tuple):
+        return list(source)
+    if isinstance(source, str) and not Path(source).exists():
+        from gdviz.machine import CATALOGUE
+
+        key = source.removeprefix("catalogue:")
+        if key in CATALOGUE:
+            return [reference_machine(key)]
+    return list(open_machine(source))

@@ -1,0 +1,39 @@
+"""A pair of registered buffers to start with, for those who want to see something move at once."""
+
+from __future__ import annotations
+
+from gdviz.errors import GdvizError
+from gdviz.messages import _
+from gdviz.rdma import AccessFlags, Location
+from gdviz.session import MemoryRegion, Session
+
+PAIR_BYTES = 64 * 2**20
+
+ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
+
+
+async def ensure_pair(session: Session) -> tuple[MemoryRegion, MemoryRegion]:
+    """Return a region on each of the first two nodes, made on GPU 0 where there is none yet."""
+    if len(session.nodes) < 2:
+        raise GdvizError(_("A transfer needs two nodes."), _("Open the lab with two machines."))
+    first, second = [await _region(session, index) for index in (0, 1)]
+    return first, second
+
+
+async def _region(session: Session, index: int) -> MemoryRegion:
+    state = session.state
+    node = session.nodes[index]
+    for region in state.regions:
+        if region.record.node == node.name:
+            return region
+    machine = node.machine
+    if not machine.nics:
+        raise GdvizError(_("{node} has no NIC.").format(node=node.name))
+    if machine.gpus:
+        gpu = machine.gpus[0]
+        location, nic = Location("gpu", gpu.id), machine.nearest_nic(gpu)
+    else:
+        location, nic = Location("host", machine.cpus[0].id), machine.nics[0]
+    assert nic is not None
+    buffer = await state.alloc(node.name, location, PAIR_BYTES, "zeros" if index else "counter")
+    return await state.register(node.name, nic.id, buffer, ACCESS)
