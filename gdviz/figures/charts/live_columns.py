@@ -1,0 +1,205 @@
+"""What the live charts show, as numbers: columns from samples, pages, ends of axes, ceilings. No Bokeh."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gdviz.figures.charts.axes import nice_end
+from gdviz.figures.charts.text import table
+from gdviz.messages import _
+from gdviz.model import Ceiling, Place
+from gdviz.quantities import format_count, format_duration, format_rate, three_digits
+
+#: Columns of the live source, in the charts' units: seconds, GB/s, millions a second, microseconds,
+#: percent of a core; the loads of the places of the path, bytes a second; the wall's milliseconds.
+COLUMNS = ("t", "bandwidth", "rate", "p50", "p99", "p999", "cpu", "loads", "at")
+
+GIGA, MEGA, MICRO = 1e9, 1e6, 1e-6
+
+
+class LiveSample(Protocol):
+    """What the charts read of a sample: means over a short interval, in base units."""
+
+    @property
+    def time_s(self) -> float:
+        """End of the interval."""
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Payload bytes a second."""
+
+    @property
+    def messages_per_s(self) -> float:
+        """Messages a second."""
+
+    @property
+    def p50_s(self) -> float | None:
+        """Median latency of the messages that completed in the interval; None if none did."""
+
+    @property
+    def p99_s(self) -> float | None:
+        """Its 99th percentile."""
+
+    @property
+    def p999_s(self) -> float | None:
+        """Its 99.9th percentile."""
+
+    @property
+    def cpu_share(self) -> float:
+        """CPU time over wall time, one core counted as 1."""
+
+    @property
+    def loads(self) -> Mapping[Place, float]:
+        """Bytes a second through each place."""
+
+
+def text(samples: Iterable[LiveSample]) -> str:
+    """Return samples as a table."""
+    headings = (
+        _("time, s"), _("bandwidth"), _("messages/s"), "p50", "p99", "p99.9", _("CPU, one core"),
+    )  # fmt: skip
+
+    def latency(seconds: float | None) -> str:
+        return format_duration(seconds) if seconds else "–"
+
+    rows = [
+        (
+            f"{sample.time_s:.1f}",
+            format_rate(sample.bandwidth_bytes_per_s),
+            format_count(sample.messages_per_s),
+            latency(sample.p50_s),
+            latency(sample.p99_s),
+            latency(sample.p999_s),
+            f"{three_digits(sample.cpu_share * 100)} %",
+        )
+        for sample in samples
+    ]
+    return table(headings, rows, left=0)
+
+
+def empty_columns() -> dict[str, list[Any]]:
+    """Return the columns without rows."""
+    return {name: [] for name in COLUMNS}
+
+
+def columns(
+    samples: Iterable[LiveSample], places: Sequence[Place] = (), at_ms: float = 0.0
+) -> dict[str, list[Any]]:
+    """Return samples as columns of the live source.
+
+    Parameters
+    ----------
+    places
+        Gives the order of each row's `loads`; a place that a sample does not name carries 0.
+    at_ms
+        The wall's time in milliseconds since the epoch, to measure how late a page draws.
+
+    Returns
+    -------
+    dict of list
+        Plain lists, as `ColumnDataSource.stream` likes them. Where no message completed, the three
+        percentiles are not a number, which Bokeh draws as a gap: a latency that nobody measured must not
+        look like one.
+    """
+    out = empty_columns()
+    for sample in samples:
+        out["t"].append(sample.time_s)
+        out["bandwidth"].append(sample.bandwidth_bytes_per_s / GIGA)
+        out["rate"].append(sample.messages_per_s / MEGA)
+        for name, seconds in (("p50", sample.p50_s), ("p99", sample.p99_s), ("p999", sample.p999_s)):
+            out[name].append(seconds / MICRO if seconds else math.nan)
+        out["cpu"].append(sample.cpu_share * 100)
+        out["loads"].append([float(sample.loads.get(place, 0.0)) for place in places])
+        out["at"].append(at_ms)
+    return out
+
+
+def page_start(t: float, window_s: float, origin: float = 0.0) -> float:
+    """Return where the page that holds time `t` starts, pages of `window_s` counted from `origin`.
+
+    Examples
+    --------
+    >>> page_start(59.9, 60), page_start(60.0, 60), page_start(75, 60, origin=12)
+    (0.0, 60.0, 72.0)
+    """
+    return origin + math.floor((t - origin) / window_s + 1e-9) * window_s
+
+
+def grown_end(end: float, values: Iterable[float]) -> float:
+    """Return an axis's end: the same while it holds the values, else the next round number."""
+    top = max((value for value in values if math.isfinite(value)), default=0.0)
+    return end if top <= end else nice_end(top)
+
+
+def grown_decades(low: float, high: float, values: Iterable[float]) -> tuple[float, float]:
+    """Return a log axis's ends: the same while they hold the values, else widened to whole decades."""
+    seen = [value for value in values if math.isfinite(value) and value > 0]
+    if not seen:
+        return low, high
+    bottom, top = min(seen), max(seen)
+    if bottom < low:
+        low = 10.0 ** math.floor(math.log10(bottom))
+    if top > high:
+        high = 10.0 ** math.ceil(math.log10(top))
+    return low, high
+
+
+def latency_decades(p50: float, p999: float) -> tuple[float, float]:
+    """Return whole decades, two at least, that hold an expected median and tail with some room."""
+    low = 10.0 ** math.floor(math.log10(p50 / 1.3))
+    high = 10.0 ** math.ceil(math.log10(max(p50, p999) * 1.5))
+    return low, max(high, low * 100)
+
+
+@dataclass(frozen=True, slots=True)
+class CeilingMark:
+    """A ceiling's line on the bandwidth chart.
+
+    Attributes
+    ----------
+    rate
+        GB/s.
+    text
+        Its label; empty where the label of the line next to it speaks for it too.
+    """
+
+    rate: float
+    text: str
+
+
+def ceiling_marks(
+    ceilings: Iterable[Ceiling], height_px: float, *, label_px: float = 15.0
+) -> tuple[CeilingMark, ...]:
+    """Return the ceilings to draw, lowest first.
+
+    The narrowest one is always drawn; another one only if it lies less than 1.35 times as high, since
+    the axis must stay fit for the curve. Ceilings whose labels would touch (closer than `label_px` on a
+    chart of `height_px`) share the label of the higher one.
+    """
+    merged: dict[float, list[str]] = {}
+    for ceiling in sorted(ceilings, key=lambda one: one.bytes_per_s):
+        rate = ceiling.bytes_per_s / GIGA
+        names = merged.setdefault(rate, [])
+        if ceiling.name not in names:
+            names.append(ceiling.name)
+    if not merged:
+        return ()
+    lowest = min(merged)
+    drawn = [(rate, names) for rate, names in merged.items() if rate <= 1.35 * lowest][:3]
+    top = drawn[-1][0]
+    marks: list[CeilingMark] = []
+    carried = ""
+    for position, (rate, names) in enumerate(drawn):
+        text = f"{names[0]}: {format_rate(rate * GIGA)}"
+        if carried:
+            text = f"{carried} · {text}"
+        above = drawn[position + 1][0] if position + 1 < len(drawn) else math.inf
+        if (above - rate) / top * height_px < label_px:
+            carried, text = text, ""
+        else:
+            carried = ""
+        marks.append(CeilingMark(rate, text))
+    return tuple(marks)
