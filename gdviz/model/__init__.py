@@ -1,0 +1,42 @@
+"""Predicted performance: how long a message takes, what bandwidth is reached, and what limits it."""
+
+from __future__ import annotations
+
+from gdviz.model.constants import DEFAULTS, FITTED, Constants
+from gdviz.model.flow import Batch, Flow
+from gdviz.model.predict import SIZES, flow, predict, sweep, timeline
+from gdviz.model.results import (
+    Ceiling,
+    LatencySummary,
+    Place,
+    PlaceKind,
+    Prediction,
+    Side,
+    Stage,
+)
+from gdviz.model.workload import DataPath, Endpoint, Fabric, Op, Workload
+
+__all__ = [
+    "DEFAULTS",
+    "FITTED",
+    "SIZES",
+    "Batch",
+    "Ceiling",
+    "Constants",
+    "DataPath",
+    "Endpoint",
+    "Fabric",
+    "Flow",
+    "LatencySummary",
+    "Op",
+    "Place",
+    "PlaceKind",
+    "Prediction",
+    "Side",
+    "Stage",
+    "Workload",
+    "flow",
+    "predict",
+    "sweep",
+    "timeline",
+]
