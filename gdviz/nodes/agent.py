@@ -30,7 +30,6 @@ from gdviz.rdma import (
     TransferSpec,
 )
 
-
 #: Bytes hashed at a time, so that a checksum of a part needs no second copy of it.
 _CHUNK_BYTES = 1 << 20
 
@@ -92,9 +91,7 @@ class NodeAgent:
             raise
         number = next(self._numbers)
         self._buffers[number] = buffer
-        return BufferRecord(
-            self._provider.node, number, location, size_bytes, buffer.address, pattern
-        )
+        return BufferRecord(self._provider.node, number, location, size_bytes, buffer.address, pattern)
 
     def free(self, buffer: int) -> None:
         """Free a buffer.
@@ -151,9 +148,7 @@ class NodeAgent:
         RegistrationError
             The NIC cannot reach it, or not in that way.
         """
-        region = self._nic(nic).domain.register(
-            self._buffer(buffer), access, offset=offset, length=length
-        )
+        region = self._nic(nic).domain.register(self._buffer(buffer), access, offset=offset, length=length)
         number = next(self._numbers)
         self._regions[number] = region
         return RegionRecord(
@@ -186,9 +181,7 @@ class NodeAgent:
         try:
             for _index in range(count):
                 made.append(
-                    opened.domain.create_qp(
-                        completions, completions, max_send_wr=depth, max_recv_wr=depth
-                    )
+                    opened.domain.create_qp(completions, completions, max_send_wr=depth, max_recv_wr=depth)
                 )
         except BaseException:
             for queue_pair in made:
@@ -196,9 +189,7 @@ class NodeAgent:
             completions.destroy()
             raise
         number = next(self._numbers)
-        record = QueuePairGroup(
-            self._provider.node, number, nic, tuple(qp.address for qp in made)
-        )
+        record = QueuePairGroup(self._provider.node, number, nic, tuple(qp.address for qp in made))
         self._groups[number] = _Group(record, made, completions)
         return record
 
@@ -295,9 +286,7 @@ class NodeAgent:
 
     def _region(self, number: int) -> MemoryRegion:
         if number not in self._regions:
-            raise GdvizError(
-                _("This memory region has been deregistered."), _("Register the buffer again.")
-            )
+            raise GdvizError(_("This memory region has been deregistered."), _("Register the buffer again."))
         return self._regions[number]
 
     def _group(self, number: int) -> _Group:

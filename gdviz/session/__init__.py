@@ -1,5 +1,7 @@
 """The session: nodes, buffers, memory regions and transfers behind one door."""
 
+from __future__ import annotations
+
 from gdviz.session.compare import Comparison, MeasuredPoint
 from gdviz.session.events import Event, Topic
 from gdviz.session.objects import Buffer, MemoryRegion, Node, NodeGpu, NodeHost, NodeNic

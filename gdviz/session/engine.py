@@ -75,9 +75,7 @@ class Engine:
         """
         if not self.alive:
             work.close()
-            raise SessionClosedError(
-                _("This session is closed."), _("Open a new one with gdviz.lab().")
-            )
+            raise SessionClosedError(_("This session is closed."), _("Open a new one with gdviz.lab()."))
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def ask(self, work: Coroutine[Any, Any, Answer]) -> Answer:

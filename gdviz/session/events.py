@@ -60,7 +60,7 @@ class Watchers:
         for callback in tuple(self._callbacks[topic]):
             try:
                 callback(news)
-            except Exception as error:  # a broken view must not stop the engine
+            except Exception as error:  # noqa: BLE001  (a broken view must not stop the engine)
                 self.failures.append(error)
 
     def clear(self) -> None:

@@ -253,15 +253,10 @@ class Buffer:
 
     def _ask(self, command: str, *arguments: object) -> object:
         state = self._session.state
-        return self._session.ask(
-            state.on_node(self.record.node, command, self.record.number, *arguments)
-        )
+        return self._session.ask(state.on_node(self.record.node, command, self.record.number, *arguments))
 
     def __repr__(self) -> str:
-        return (
-            f"<{format_size(self.size_bytes)} at {self.address:#x} in {self.where} of "
-            f"{self.record.node}>"
-        )
+        return f"<{format_size(self.size_bytes)} at {self.address:#x} in {self.where} of {self.record.node}>"
 
 
 class MemoryRegion:

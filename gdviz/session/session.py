@@ -149,7 +149,7 @@ class Session:
         Parameters
         ----------
         local
-            Region (or bare buffer, which is then registered for the while) whose node posts the work requests.
+            Region whose node posts the work requests; a bare buffer is registered for the while.
         remote
             Region or buffer at the other end.
         op
@@ -246,9 +246,7 @@ def close_sessions() -> None:
         session.close()
 
 
-def transfer(
-    local: Buffer | MemoryRegion, remote: Buffer | MemoryRegion, **options: Any
-) -> Transfer:
+def transfer(local: Buffer | MemoryRegion, remote: Buffer | MemoryRegion, **options: Any) -> Transfer:
     """Start a transfer in the session that `local` belongs to; see `Session.transfer`."""
     return local._session.transfer(local, remote, **options)  # the handles' own door
 

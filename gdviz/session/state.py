@@ -92,9 +92,7 @@ class State:
         self, node: str, location: Location, size_bytes: int, pattern: str | int, seed: int = 0
     ) -> Buffer:
         """Allocate a buffer on a node."""
-        record = await self._fleet.call(
-            node, "alloc", location, size_bytes, str(pattern), seed
-        )
+        record = await self._fleet.call(node, "alloc", location, size_bytes, str(pattern), seed)
         buffer = Buffer(self._session, record)
         self.buffers.append(buffer)
         self.watchers.tell(Topic.OBJECTS, None)
@@ -129,14 +127,10 @@ class State:
         """Register a buffer with a NIC of its node."""
         if buffer.record.node != node:
             raise GdvizError(
-                _("The buffer is on {there}, the NIC on {here}.").format(
-                    there=buffer.record.node, here=node
-                ),
+                _("The buffer is on {there}, the NIC on {here}.").format(there=buffer.record.node, here=node),
                 _("A NIC reaches only the memory of its own node."),
             )
-        record = await self._fleet.call(
-            node, "register", nic, buffer.record.number, access, offset, length
-        )
+        record = await self._fleet.call(node, "register", nic, buffer.record.number, access, offset, length)
         region = MemoryRegion(self._session, record, buffer)
         self.regions.append(region)
         self.watchers.tell(Topic.OBJECTS, None)
@@ -216,9 +210,7 @@ class State:
         if far is not remote:
             opened.temporary.append(far)
         ends = Ends(self.endpoint(near), self.endpoint(far))
-        prediction = predict(
-            ends.local, ends.remote, spec.workload, messages=_PREDICTED_MESSAGES
-        )
+        prediction = predict(ends.local, ends.remote, spec.workload, messages=_PREDICTED_MESSAGES)
         groups = []
         for region in (near, far):
             group = await self._fleet.call(
@@ -255,16 +247,12 @@ class State:
             raise
         return transfer
 
-    async def _bounce(
-        self, region: MemoryRegion, spec: TransferSpec, opened: _Resources
-    ) -> RegionRecord:
+    async def _bounce(self, region: MemoryRegion, spec: TransferSpec, opened: _Resources) -> RegionRecord:
         """Allocate and register a bounce buffer in the host memory next to a region's NIC."""
         node = region.record.node
         machine = self.machines[node]
         cpu = machine.cpu_of(region.record.nic) or machine.cpus[0]
-        buffer = await self._fleet.call(
-            node, "alloc", Location("host", cpu.id), spec.size_bytes, "zeros", 0
-        )
+        buffer = await self._fleet.call(node, "alloc", Location("host", cpu.id), spec.size_bytes, "zeros", 0)
         opened.buffers.append(buffer)
         access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
         record: RegionRecord = await self._fleet.call(
@@ -297,9 +285,7 @@ class State:
         """Return whether both ends hold the same bytes wherever messages have arrived."""
         spec = transfer.spec
         result = transfer.result
-        span = min(
-            transfer.local.length - spec.local_offset, transfer.remote.length - spec.remote_offset
-        )
+        span = min(transfer.local.length - spec.local_offset, transfer.remote.length - spec.remote_offset)
         if result is not None:
             span = min(span, result.messages * spec.size_bytes)
         sums = [
@@ -415,5 +401,3 @@ def _sample(report: Report) -> Sample:
         cpu_share=interval.cpu_seconds / seconds,
         loads=interval.loads,
     )
-
-

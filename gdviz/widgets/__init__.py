@@ -1,5 +1,7 @@
 """Widgets: a panel for each step, and the whole lab."""
 
+from __future__ import annotations
+
 from gdviz.widgets.buffers import BuffersPanel
 from gdviz.widgets.compare import ComparePanel
 from gdviz.widgets.lab import Lab, lab

@@ -125,10 +125,10 @@ def _places(session: Session) -> list[tuple[str, tuple[str, Location]]]:
     places = []
     for node in session.nodes:
         machine = node.machine
-        for gpu in machine.gpus:
-            places.append((f"{node.name} GPU {gpu.index}", (node.name, Location("gpu", gpu.id))))
-        for cpu in machine.cpus:
-            location = Location("host", cpu.id)
-            name = session.state.place_name(node.name, location)
-            places.append((f"{node.name} {name}", (node.name, location)))
+        locations = [Location("gpu", gpu.id) for gpu in machine.gpus]
+        locations += [Location("host", cpu.id) for cpu in machine.cpus]
+        places += [
+            (f"{node.name} {session.state.place_name(node.name, where)}", (node.name, where))
+            for where in locations
+        ]
     return places

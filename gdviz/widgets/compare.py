@@ -29,9 +29,7 @@ class ComparePanel(Panel):
         self.local = labelled(_("From"), w.Dropdown)
         self.remote = labelled(_("To"), w.Dropdown)
         self.op = labelled(_("Operation"), w.Dropdown, options=[o.value for o in Op])
-        self.message_size = labelled(
-            _("One message"), w.Text, value="64 KiB", continuous_update=False
-        )
+        self.message_size = labelled(_("One message"), w.Text, value="64 KiB", continuous_update=False)
         self.start_button = button(_("Run both"), lambda: self.controls.act(self._start()), main=True)
         self.stop_button = button(_("Stop"), self._stop)
         self.stop_button.disabled = True

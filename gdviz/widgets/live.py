@@ -40,9 +40,7 @@ class Pace:
         Gives the time in seconds.
     """
 
-    def __init__(
-        self, rate_hz: float = DEFAULT_RATE_HZ, now: Callable[[], float] = wall_seconds
-    ) -> None:
+    def __init__(self, rate_hz: float = DEFAULT_RATE_HZ, now: Callable[[], float] = wall_seconds) -> None:
         self.wanted_hz = rate_hz
         self.rate_hz = rate_hz
         self._now = now

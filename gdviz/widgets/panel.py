@@ -27,6 +27,8 @@ class Panel(w.VBox):  # type: ignore[misc]
     ----------
     title : str
         Name of the step.
+    live : bool
+        Whether it needs the live charts.
     controls : Controls
         The column of controls.
     below : ipywidgets.Widget or None
@@ -34,6 +36,7 @@ class Panel(w.VBox):  # type: ignore[misc]
     """
 
     title: ClassVar[str] = ""
+    live: ClassVar[bool] = False
     controls: Controls
     below: w.Widget | None = None
 
@@ -41,7 +44,7 @@ class Panel(w.VBox):  # type: ignore[misc]
         session = getattr(session, "session", session)
         self.session: Session = session
         self._alone = stage is None
-        self.stage = stage or Stage(session)
+        self.stage = stage or Stage(session, live=self.live)
         self._unwatch: list[Callable[[], None]] = []
         self.build(session, self.stage)
         super().__init__()
@@ -74,7 +77,7 @@ class Panel(w.VBox):  # type: ignore[misc]
     def _guarded(self, act: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         try:
             act(*arguments)
-        except Exception as error:  # a failing view says so instead of vanishing
+        except Exception as error:  # noqa: BLE001  (a failing view says so instead of vanishing)
             self.controls.message.fail(f"{type(error).__name__}: {error}")
 
     def close(self) -> None:

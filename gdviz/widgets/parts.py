@@ -87,9 +87,7 @@ class Controls(w.VBox):  # type: ignore[misc]
     def __init__(self, session: Session, children: Sequence[w.Widget] = ()) -> None:
         self.session = session
         self.message = Message()
-        super().__init__(
-            [*children, self.message], layout=w.Layout(width=CONTROLS_WIDTH, flex="0 0 auto")
-        )
+        super().__init__([*children, self.message], layout=w.Layout(width=CONTROLS_WIDTH, flex="0 0 auto"))
         self.add_class("gdviz-controls")
 
     def act(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -104,5 +102,5 @@ class Controls(w.VBox):  # type: ignore[misc]
             await work
         except GdvizError as error:
             self.message.fail(str(error))
-        except Exception as error:  # nothing that happens behind a button may vanish
+        except Exception as error:  # noqa: BLE001  (nothing that happens behind a button may vanish)
             self.message.fail(f"{type(error).__name__}: {error}")

@@ -95,9 +95,7 @@ class RegisterPanel(Panel):
         for flag, box in self.flags.items():
             if box.value:
                 access |= flag
-        region = await self.session.state.register(
-            buffer.record.node, self.nic.value, buffer, access
-        )
+        region = await self.session.state.register(buffer.record.node, self.nic.value, buffer, access)
         self._refresh()
         self.region.value = region
         self.controls.message.say(
@@ -165,15 +163,12 @@ class RegisterPanel(Panel):
         names = [node.name for node in self.stage.nodes]
         location = region.buffer.record.location
         if region.record.node in names and location.kind == "gpu":
-            path = self.session.state.machines[region.record.node].path(
-                location.part, region.record.nic
-            )
+            path = self.session.state.machines[region.record.node].path(location.part, region.record.nic)
             self.stage.picture.show_path(names.index(region.record.node), path)
 
 
 def region_label(region: MemoryRegion) -> str:
     """Return a region's name in a list."""
     record = region.record
-    return (
-        f"{record.node} {region.buffer.where}, {format_size(record.length)}, {record.nic} (rkey {record.rkey:#x})"
-    )
+    where = f"{record.node} {region.buffer.where}"
+    return f"{where}, {format_size(record.length)}, {record.nic} (rkey {record.rkey:#x})"

@@ -8,7 +8,8 @@ import ipywidgets as w
 
 from gdviz.figures import SlowMotion
 from gdviz.messages import _
-from gdviz.model import DataPath, Op, Stage as MessageStage, Workload, timeline
+from gdviz.model import DataPath, Op, Workload, timeline
+from gdviz.model import Stage as MessageStage
 from gdviz.quantities import format_duration, parse_size
 from gdviz.session import Session, Topic
 from gdviz.widgets.live import LiveFigure

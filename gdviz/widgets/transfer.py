@@ -39,14 +39,13 @@ class TransferPanel(Panel):
     """Start, watch and stop a transfer."""
 
     title = _("Transfer")
+    live = True
 
     def build(self, session: Session, stage: Stage) -> None:
         """Make the controls."""
         self.local = labelled(_("From"), w.Dropdown)
         self.remote = labelled(_("To"), w.Dropdown)
-        self.path = labelled(
-            _("Path"), w.ToggleButtons, options=[p.value for p in DataPath]
-        )
+        self.path = labelled(_("Path"), w.ToggleButtons, options=[p.value for p in DataPath])
         self.path.style.button_width = "74px"
         self.op = labelled(_("Operation"), w.Dropdown, options=[o.value for o in Op])
         self.size = labelled(_("Message"), w.Text, value="64 KiB", continuous_update=False)
