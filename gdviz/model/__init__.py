@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gdviz.model.breakdown import breakdown
 from gdviz.model.constants import DEFAULTS, FITTED, Constants
 from gdviz.model.flow import Batch, Flow
 from gdviz.model.predict import SIZES, flow, predict, sweep, timeline
@@ -35,6 +36,7 @@ __all__ = [
     "Side",
     "Stage",
     "Workload",
+    "breakdown",
     "flow",
     "predict",
     "sweep",

@@ -78,20 +78,8 @@ def add_route(found: Usage, setup: Setup, route: Route, size_bytes: int, *, read
             if one_lane:
                 found.crossings[step.place] = found.crossings.get(step.place, 0) + 1
         found.crossings.setdefault(step.place, 1)
-    if route.peer is not None and route.root is not None:
-        rates = (
-            (route.peer.across_read, route.peer.across_write)
-            if route.across
-            else (route.peer.read, route.peer.write)
-        )
-        rate = rates[0] if reads else rates[1]
-        name = (
-            _("CPU root complex, peer-to-peer read")
-            if reads
-            else _("CPU root complex, peer-to-peer write")
-        )
-        if rate is not None:
-            found.add(route.root, "read" if reads else "write", name, size_bytes / rate)
+    if route.root is not None:
+        _root_complex(found, setup, route, route.root, size_bytes, reads=reads)
     # A GPU's copy engine keeps enough reads under way; of NICs the number of tags is known.
     if reads and not route.steps[-1].name:
         # Requests of MRRS bytes, so many under way: the pipe is emptied once a round trip.
@@ -99,6 +87,26 @@ def add_route(found: Usage, setup: Setup, route: Route, size_bytes: int, *, read
         seconds = requests * route.round_trip_s / constants.read_tags
         requester = route.steps[-1].place
         found.add(requester, "tags", _("PCIe reads in flight"), seconds)
+
+
+def _root_complex(
+    found: Usage, setup: Setup, route: Route, root: Place, size_bytes: int, *, reads: bool
+) -> None:
+    by_nic = not route.steps[-1].name
+    strict = route.strict_write
+    if strict and by_nic and not reads and not setup.constants.relaxed_ordering:
+        found.add(root, "strict", _("CPU root complex, strict ordering"), size_bytes / strict)
+    peer = route.peer
+    if peer is None:
+        return
+    if reads:
+        rate = peer.across_read if route.across else peer.read
+        name = _("CPU root complex, peer-to-peer read")
+    else:
+        rate = peer.across_write if route.across else peer.write
+        name = _("CPU root complex, peer-to-peer write")
+    if rate is not None:
+        found.add(root, "read" if reads else "write", name, size_bytes / rate)
 
 
 def _direction(step: Step, *, along: bool) -> str:

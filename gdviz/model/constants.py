@@ -73,6 +73,12 @@ class Constants:
     first_burst_bytes
         What a NIC sends on an idle queue pair before it waits for a first acknowledgement. Published
         latencies rise by about 2 us between 64 KiB and 256 KiB, once, whatever the size above.
+    nic_buffer_bytes
+        What a NIC reads ahead of the wire. 128 KiB; assumed.
+    read_depth
+        RDMA reads that a queue pair has under way. 16: max_qp_rd_atom of mlx5 devices.
+    relaxed_ordering
+        Whether the NIC may reorder its PCIe writes (IBV_ACCESS_RELAXED_ORDERING). perftest's default.
     cqe_bytes, wqe_bytes
         Completion and work queue entries: 64 B each on mlx5.
     poll_s
@@ -122,6 +128,9 @@ class Constants:
     qp_switch_s: float = 10e-9
     nic_message_s: float = 3e-9
     first_burst_bytes: int = 128 * 1024
+    nic_buffer_bytes: int = 128 * 1024
+    read_depth: int = 16
+    relaxed_ordering: bool = True
     cqe_bytes: int = 64
     wqe_bytes: int = 64
     poll_s: float = 20e-9

@@ -75,6 +75,10 @@ def tandem(arrivals_s: Array, visits: Sequence[Visit]) -> tuple[list[Array], Arr
     return begun, now
 
 
+#: Windows below this go message by message: there are too few in a block for NumPy to pay.
+_SMALL = 12
+
+
 class Window:
     """A row of servers with a window of messages fed back, resumable.
 
@@ -113,6 +117,8 @@ class Window:
         posted, completed, starts
             Shape (n,) each: when messages enter and when they are done; when each server starts them.
         """
+        if self.window < _SMALL:
+            return self._one_by_one(visits, tail_s)
         count = tail_s.size
         posted, completed = np.empty(count), np.empty(count)
         begun = [np.empty(count) for _visit in visits]
@@ -139,6 +145,34 @@ class Window:
             self._next = (self._next + length) % self.window
             at += length
         return posted, completed, begun
+
+    def _one_by_one(self, visits: Sequence[Visit], tail_s: Array) -> tuple[Array, Array, list[Array]]:
+        servers = range(len(visits))
+        free, last = self._free, self._last
+        ring: list[float] = self._done.tolist()
+        slot = self._next
+        posted: list[float] = []
+        completed: list[float] = []
+        begun: list[list[float]] = [[] for _visit in visits]
+        work = zip(*(visit.occupancy_s.tolist() for visit in visits), strict=True)
+        delays = zip(*(visit.delay_s.tolist() for visit in visits), strict=True)
+        for tail, occupancy, delay in zip(tail_s.tolist(), work, delays, strict=True):
+            now = ring[slot]
+            posted.append(now)
+            for server in servers:
+                if now < free[server]:
+                    now = free[server]
+                begun[server].append(now)
+                free[server] = now + occupancy[server]
+                now += delay[server]
+            now += tail
+            if now > last:
+                last = now
+            completed.append(last)
+            ring[slot] = last
+            slot = slot + 1 if slot + 1 < self.window else 0
+        self._last, self._next, self._done = last, slot, np.array(ring)
+        return np.array(posted), np.array(completed), [np.array(each) for each in begun]
 
 
 def in_turn(delays_s: Array, occupancy_s: Array) -> Array:

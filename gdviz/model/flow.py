@@ -10,7 +10,7 @@ from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.model.constants import Constants
 from gdviz.model.engine import Array, Visit, Window, in_turn
-from gdviz.model.jitter import cpu_factors, hardware, interruptions
+from gdviz.model.jitter import cpu_factors, cpu_mean, hardware, interruptions
 from gdviz.model.profile import Profile, Server
 from gdviz.model.results import Prediction
 
@@ -35,25 +35,43 @@ class Batch:
 
 
 def scatter(
-    server: Server, parts: int, random: np.random.Generator, count: int, constants: Constants
+    server: Server,
+    parts: int,
+    random: np.random.Generator,
+    count: int,
+    constants: Constants,
+    interval_s: float | None,
 ) -> Visit:
-    """Return what `count` messages do at a server, jitter included."""
+    """Return what `count` messages do at a server, jitter included.
+
+    `interval_s` is the time between two of many messages; None for messages that go one at a time.
+    """
     if not server.cpu:
-        occupancy = np.full(count, server.occupancy_s)
-        return Visit(occupancy, server.delay_s + hardware(random, count, constants))
+        delay = server.delay_s + hardware(random, count, constants)
+        return Visit(np.full(count, server.occupancy_s), delay)
     factors = cpu_factors(random, count, constants, parts)
-    # What a batch shares scatters with the batch; over many it comes to its mean.
-    delay = server.delay_s * factors + interruptions(random, count, server.delay_s, constants)
-    occupancy = server.occupancy_s * factors
-    return Visit(occupancy, delay)
+    alone = interval_s is None
+    exposure = server.delay_s if interval_s is None else interval_s
+    late = interruptions(random, count, constants, exposure_s=exposure, alone=alone)
+    # The nominal occupancy is a mean, the nominal delay a median.
+    occupancy = server.occupancy_s * factors / cpu_mean(constants, parts)
+    if not alone:
+        occupancy += late
+    return Visit(occupancy, server.delay_s * factors + late)
 
 
 def draw(
-    shape: Profile, random: np.random.Generator, count: int, constants: Constants
+    shape: Profile,
+    random: np.random.Generator,
+    count: int,
+    constants: Constants,
+    interval_s: float | None = None,
 ) -> tuple[list[Visit], Array]:
     """Return what the next messages do at each server, and their tails."""
-    visits = [scatter(server, shape.parts, random, count, constants) for server in shape.servers]
-    return visits, scatter(shape.tail, shape.parts, random, count, constants).delay_s
+    visits = [
+        scatter(server, shape.parts, random, count, constants, interval_s) for server in shape.servers
+    ]
+    return visits, scatter(shape.tail, shape.parts, random, count, constants, interval_s).delay_s
 
 
 class Flow:
@@ -102,8 +120,10 @@ class Flow:
         )
 
     def _take(self, count: int) -> Batch:
-        visits, tail = draw(self._shape, self._random, count, self._constants)
-        if self._shape.window == 1:
+        alone = self._shape.window == 1
+        interval = None if alone else 1 / self._prediction.messages_per_s
+        visits, tail = draw(self._shape, self._random, count, self._constants, interval)
+        if alone:
             total = tail + sum(visit.delay_s for visit in visits)
             longest = np.max([visit.occupancy_s for visit in visits], axis=0)
             completed = self._last + in_turn(total, longest)

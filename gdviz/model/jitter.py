@@ -15,25 +15,30 @@ def cpu_factors(random: np.random.Generator, count: int, constants: Constants, p
     return factors
 
 
+def cpu_mean(constants: Constants, parts: int = 1) -> float:
+    """Return the mean of `cpu_factors`."""
+    return float(np.exp(constants.cpu_sigma**2 / parts / 2))
+
+
 def interruptions(
-    random: np.random.Generator, count: int, exposure_s: float, constants: Constants
+    random: np.random.Generator, count: int, constants: Constants, *, exposure_s: float, alone: bool
 ) -> Array:
     """Return seconds, shape (count,), by which interrupts and preemptions hold up CPU work.
 
-    A message is hit if an event falls into the CPU's `exposure_s`, or if its work comes up while one is
-    being served.
+    Parameters
+    ----------
+    exposure_s
+        Time in which an event hits a message: of a message `alone` its own CPU work (or it comes up while
+        an event is being served); of one among many the time between two messages.
     """
     late = np.zeros(count)
-    if exposure_s <= 0:
-        return late
     for rate, length in (
         (constants.interrupt_hz, constants.interrupt_s),
         (constants.preempt_hz, constants.preempt_s),
     ):
-        chance = min(1.0, rate * (exposure_s + length))
+        chance = min(1.0, rate * (exposure_s + length if alone else exposure_s))
         hits = random.binomial(count, chance)
-        where = random.integers(0, count, hits)
-        late[where] += random.exponential(length, hits)
+        np.add.at(late, random.integers(0, count, hits), random.exponential(length, hits))
     return late
 
 

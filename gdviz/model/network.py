@@ -34,8 +34,18 @@ class Network:
     cpu_s: float
 
 
-def network(setup: Setup, size_bytes: int) -> Network:
-    """Return one message's stages, posted at 0, on an idle network."""
+def network(
+    setup: Setup, size_bytes: int, *, idle: bool = True, whole_bytes: int | None = None
+) -> Network:
+    """Return one message's stages, posted at 0, with nothing in its way.
+
+    Parameters
+    ----------
+    idle
+        Whether the queue pair was idle before, so that a long message waits for a first acknowledgement.
+    whole_bytes
+        What the sentences call the size, where this is a chunk of something larger.
+    """
     constants, op = setup.constants, setup.op
     local, remote = setup.local, setup.remote
     stages = _posting(setup)
@@ -49,7 +59,7 @@ def network(setup: Setup, size_bytes: int) -> Network:
             )
         )  # fmt: skip
         at += request_s
-    flow, issued, landed = _pipeline(setup, size_bytes, at)
+    flow, issued, landed = _pipeline(setup, size_bytes, at, whole_bytes or size_bytes, idle=idle)
     stages += flow
     at = issued
     if op is not Op.READ:
@@ -113,7 +123,9 @@ def busy_s(setup: Setup, route: Route, size_bytes: int, *, reads: bool) -> float
     return found.busy_hardware()
 
 
-def _pipeline(setup: Setup, size_bytes: int, at: float) -> tuple[list[Stage], float, float]:
+def _pipeline(
+    setup: Setup, size_bytes: int, at: float, whole_bytes: int, *, idle: bool
+) -> tuple[list[Stage], float, float]:
     """Return the stages that move the payload, when the last write is issued, and when it lands.
 
     The three overlap: as soon as a packet of one MTU is there, the next stage takes it.
@@ -137,7 +149,7 @@ def _pipeline(setup: Setup, size_bytes: int, at: float) -> tuple[list[Stage], fl
     read_end = at + source.data.round_trip_s + read_s(size_bytes)
     sent = max(ready + wire_s(size_bytes), read_end + wire_s(last))
     pause: list[Stage] = []
-    if setup.op is not Op.READ and size_bytes > constants.first_burst_bytes:
+    if idle and setup.op is not Op.READ and size_bytes > constants.first_burst_bytes:
         burst_end = ready + wire_s(constants.first_burst_bytes)
         pause_s = 2 * setup.one_way_s + source.data.round_trip_s
         pause.append(
@@ -151,6 +163,8 @@ def _pipeline(setup: Setup, size_bytes: int, at: float) -> tuple[list[Stage], fl
         )  # fmt: skip
         read_end += pause_s
         sent += pause_s
+    # The NIC reads no further ahead of the wire than its buffer holds.
+    read_end = max(read_end, sent - wire_s(min(size_bytes, constants.nic_buffer_bytes)))
     arrived_first = ready + wire_s(first) + setup.one_way_s
     arrived = sent + setup.one_way_s
     receive: list[Stage] = []
@@ -165,7 +179,7 @@ def _pipeline(setup: Setup, size_bytes: int, at: float) -> tuple[list[Stage], fl
         )  # fmt: skip
     issued = max(write_start + write_s(size_bytes), arrived + write_s(last))
     landed = issued + sink.data.latency_s
-    size = format_size(size_bytes)
+    size = format_size(whole_bytes)
     stages = [
         Stage(
             "dma_read", _("DMA read"), source.side, source.data.places, at, read_end, moves_bytes=True,
@@ -174,9 +188,9 @@ def _pipeline(setup: Setup, size_bytes: int, at: float) -> tuple[list[Stage], fl
         Stage(
             "wire", _("Wire"), Side.WIRE, _over_wire(source, sink), ready, arrived, moves_bytes=True,
             text=_("{packets} packets of at most {mtu} cross the wire.").format(
-                packets=-(-size_bytes // mtu), mtu=format_size(mtu)
+                packets=-(-whole_bytes // mtu), mtu=format_size(mtu)
             )
-            if size_bytes > mtu
+            if whole_bytes > mtu
             else _("One packet crosses the wire: {size}.").format(size=size),
         ),
         *pause,

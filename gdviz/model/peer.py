@@ -81,6 +81,18 @@ def peer_ceilings(cpu: Cpu | None) -> PeerCeilings:
     return _UNKNOWN
 
 
+def strict_write_bytes_per_s(cpu: Cpu | None) -> float | None:
+    """Return what a root complex takes of a NIC's writes without relaxed ordering; None: no ceiling known.
+
+    150 of 200 Gb/s on AMD EPYC (ucx PR #8062), about 16 GB/s on Intel from Sapphire Rapids on (measured on
+    Emerald Rapids: ucx PR #10955).
+    """
+    vendor = cpu.vendor.lower() if cpu is not None else ""
+    if "amd" in vendor:
+        return 150e9 / 8
+    return 16e9 if cpu is not None and "intel" in vendor and (cpu.model or 0) >= 143 else None
+
+
 def socket_memory_bytes_per_s(cpu: Cpu | None) -> float:
     """Return bytes a second of ordinary memory traffic, one way, between two sockets.
 

@@ -107,12 +107,13 @@ def _predict(setup: Setup, workload: Workload, messages: int, seed: int) -> Pred
 
 def _answer(shape: Profile, constants: Constants, messages: int, seed: int) -> Prediction:
     visits, tail = draw(shape, np.random.default_rng(seed), max(1, messages), constants)
-    times = tail + sum(visit.delay_s for visit in visits)
+    among = tail + sum(visit.delay_s for visit in visits)
+    times = among + shape.idle_s
     p50, p99, p999 = np.percentile(times, (50, 99, 99.9))
     latency = LatencySummary(
         float(p50), float(p99), float(p999), float(times.mean()), float(times.max())
     )
-    ceilings = shape.ceilings(latency.mean)
+    ceilings = shape.ceilings(float(among.mean()))
     bandwidth = ceilings[0].bytes_per_s
     rate = bandwidth / shape.workload.size_bytes
     return Prediction(

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from gdviz.messages import _
 from gdviz.model.ceilings import CPU, Usage, ceilings_of, usage
+from gdviz.model.chain import Chain
+from gdviz.model.copies import chunks_of, cpu_s, far_s, near_s
 from gdviz.model.network import network
 from gdviz.model.results import Ceiling, Place, Stage
 from gdviz.model.setup import Setup
-from gdviz.model.staging import chunks_of, cpu_s, far_s, near_s, staged_stages, staged_usage
-from gdviz.model.workload import Workload
+from gdviz.model.staging import staged_stages, staged_usage
+from gdviz.model.workload import Op, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,10 @@ class Profile:
 
     Attributes
     ----------
-    servers
-        In the order of a message's way.
-    latency_s
-        One message's time on an idle path, without jitter.
+    servers, tail
+        In the order of a message's way, and a delay after the last, of a message among others.
+    idle_s
+        What a message takes longer that finds the queue pair idle.
     cpu_s
         CPU seconds a message costs, both ends together.
     parts
@@ -53,14 +55,10 @@ class Profile:
     servers: tuple[Server, ...]
     tail: Server
     found: Usage
-    latency_s: float
+    idle_s: float
+    window: int
     cpu_s: float
     parts: int
-
-    @property
-    def window(self) -> int:
-        """Messages in flight."""
-        return self.workload.depth * self.workload.qps
 
     def ceilings(self, mean_latency_s: float) -> tuple[Ceiling, ...]:
         """Return all ceilings, narrowest first, with that of the window at a mean latency."""
@@ -93,24 +91,19 @@ class Profile:
 
 def profile(setup: Setup, workload: Workload) -> Profile:
     """Return a workload's profile."""
+    depth = workload.depth
+    if workload.op is Op.READ:
+        depth = min(depth, setup.constants.read_depth)
+    window = depth * workload.qps
+    batch = max(1, min(setup.constants.batch, window))
+    build = _staged if setup.staged else _direct
+    return build(setup, workload, window, batch)
+
+
+def _direct(setup: Setup, workload: Workload, window: int, batch: int) -> Profile:
     constants, size = setup.constants, workload.size_bytes
-    batch = max(1, min(constants.batch, workload.depth * workload.qps))
-    if setup.staged:
-        stages = staged_stages(setup, size)
-        found = staged_usage(setup, size, workload.qps, batch)
-        sizes = chunks_of(size, constants.chunk_bytes)
-        source, sink = setup.source, setup.sink
-        work = [sum(cpu_s(end, setup, part, batch) for part in sizes) for end in (source, sink)]
-        near, far = near_s(setup, sizes[0]), far_s(setup, sizes[-1])
-        latency = max(stage.end_s for stage in stages)
-        staged = (
-            Server(work[0], near, cpu=True),
-            Server(found.busy_hardware(), latency - near - far),
-            Server(work[1], far, cpu=True),
-        )
-        tail = Server(0.0, 0.0)
-        return Profile(workload, stages, staged, tail, found, latency, sum(work), len(sizes))
-    sent = network(setup, size)
+    alone = network(setup, size)
+    sent = network(setup, size, idle=workload.depth == 1)
     found = usage(setup, size, workload.qps)
     work_s = constants.post_s + constants.program_s / batch
     found.add(setup.local.cpu, CPU, _("Message rate"), work_s)
@@ -121,4 +114,23 @@ def profile(setup: Setup, workload: Workload) -> Profile:
         Server(found.busy_hardware(), sent.end_s - sent.cpu_s),
     )
     tail = Server(0.0, sent.cpu_s - near, cpu=True)
-    return Profile(workload, sent.stages, servers, tail, found, sent.end_s, work_s, 1)
+    idle_s = alone.end_s - sent.end_s
+    return Profile(workload, alone.stages, servers, tail, found, idle_s, window, work_s, 1)
+
+
+def _staged(setup: Setup, workload: Workload, window: int, batch: int) -> Profile:
+    size = workload.size_bytes
+    stages = staged_stages(setup, size)
+    found = staged_usage(setup, size, workload.qps, batch)
+    sizes = chunks_of(size, setup.constants.chunk_bytes)
+    work = [sum(cpu_s(end, setup, part, batch) for part in sizes) for end in (setup.source, setup.sink)]
+    near, far = near_s(setup, sizes[0]), far_s(setup, sizes[-1])
+    alone = max(stage.end_s for stage in stages)
+    among = min(alone, Chain.of(setup, sizes, idle=workload.depth == 1).end_s)
+    servers = (
+        Server(work[0], near, cpu=True),
+        Server(found.busy_hardware(), among - near - far),
+        Server(work[1], far, cpu=True),
+    )
+    tail = Server(0.0, 0.0)
+    return Profile(workload, stages, servers, tail, found, alone - among, window, sum(work), len(sizes))

@@ -76,7 +76,8 @@ class Stage:
     ----------
     key
         Stable id: ``post``, ``doorbell``, ``wqe_fetch``, ``copy_launch``, ``copy``, ``copy_wait``,
-        ``dma_read``, ``wire``, ``dma_write``, ``ack``, ``completion`` ...; with the side, unique in a timeline.
+        ``dma_read``, ``wire``, ``dma_write``, ``ack``, ``completion`` ...; with the side, unique in a
+        timeline.
     name
         For people, translated.
     places

@@ -12,7 +12,12 @@ from gdviz.machine import Bridge, BridgeKind, Cpu, Device, Gpu, Machine, Nic, Pa
 from gdviz.messages import _
 from gdviz.model.constants import Constants
 from gdviz.model.pcie import known_link
-from gdviz.model.peer import PeerCeilings, peer_ceilings, socket_memory_bytes_per_s
+from gdviz.model.peer import (
+    PeerCeilings,
+    peer_ceilings,
+    socket_memory_bytes_per_s,
+    strict_write_bytes_per_s,
+)
 from gdviz.model.results import Place, PlaceKind, Side
 
 
@@ -56,7 +61,9 @@ class Route:
     peer
         Ceilings of the root complex if the route is between two devices and passes one, else None.
     root
-        The CPU that the peer-to-peer traffic passes (the requester's).
+        The CPU whose root complex it passes (the requester's), None if it passes none.
+    strict_write
+        What that root complex takes of writes without relaxed ordering; None: no ceiling known.
     across
         Whether it passes from socket to socket.
     """
@@ -65,6 +72,7 @@ class Route:
     memory_s: float
     peer: PeerCeilings | None = None
     root: Place | None = None
+    strict_write: float | None = None
     across: bool = False
 
     @property
@@ -121,12 +129,14 @@ def route(
     if joint is not None and len(down) > 1:
         below += _uplink(down[-2], down[-1], side, constants, along_up=False)
     steps += [_beyond(step) if beyond else step for step in reversed(below)]
-    root = _cpu_in(down) or _cpu_in(up)
+    root = (_cpu_in(down) or _cpu_in(up)) if beyond else None
+    root_id = root.id if root else down[-1].id
     return Route(
         tuple(steps),
         constants.gpu_memory_s if of_gpu else constants.host_memory_s,
         peer_ceilings(root) if peer else None,
-        Place(side, PlaceKind.PART, root.id if root else down[-1].id) if peer else None,
+        Place(side, PlaceKind.PART, root_id) if beyond else None,
+        strict_write_bytes_per_s(root),
         joint is None,
     )
 

@@ -7,72 +7,14 @@ bounce buffers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from gdviz.messages import _
 from gdviz.model.ceilings import CPU, TRAFFIC, Usage, usage
-from gdviz.model.engine import Visit, Window
-from gdviz.model.network import Network, busy_s, network
+from gdviz.model.chain import Chain
+from gdviz.model.copies import chunks_of, copy_s, cpu_s, launch_s, notice_s, wait_s
 from gdviz.model.results import Place, Side, Stage
 from gdviz.model.setup import End, Setup
 from gdviz.model.workload import Op
 from gdviz.quantities import format_size
-
-
-def chunks_of(size_bytes: int, chunk_bytes: int) -> list[int]:
-    """Return the sizes of a message's chunks: full ones, then what is left."""
-    full, rest = divmod(size_bytes, chunk_bytes)
-    return [chunk_bytes] * full + ([rest] if rest else [])
-
-
-def launch_s(end: End, setup: Setup) -> float:
-    """Return CPU seconds to launch a copy; a CPU that copies itself launches nothing."""
-    return 0.0 if end.cpu_copies else setup.constants.copy_launch_s
-
-
-def wait_s(end: End, setup: Setup) -> float:
-    """Return CPU seconds to wait for a copy's end."""
-    return 0.0 if end.cpu_copies else setup.constants.copy_wait_s
-
-
-def copy_s(end: End, setup: Setup, size_bytes: int) -> float:
-    """Return seconds for which one copy keeps the copy engine (or the CPU that copies) busy."""
-    constants = setup.constants
-    if end.cpu_copies:
-        return size_bytes / constants.memcpy_bytes_per_s
-    assert end.copy is not None
-    reads = end is setup.sink
-    return constants.copy_start_s + busy_s(setup, end.copy, size_bytes, reads=reads)
-
-
-def cpu_s(end: End, setup: Setup, size_bytes: int, batch: int) -> float:
-    """Return CPU seconds of one end for one chunk."""
-    constants = setup.constants
-    total = launch_s(end, setup) + wait_s(end, setup)
-    if end.cpu_copies:
-        total += copy_s(end, setup, size_bytes)
-    if end.side is Side.LOCAL:
-        total += constants.post_s + constants.program_s / batch
-    if end is setup.sink or setup.op is Op.READ:
-        total += constants.notice_s
-    return total
-
-
-def near_s(setup: Setup, size_bytes: int) -> float:
-    """Return CPU seconds at the source that a message of one chunk waits for."""
-    end = setup.source
-    copying = copy_s(end, setup, size_bytes) if end.cpu_copies else 0.0
-    return launch_s(end, setup) + wait_s(end, setup) + copying
-
-
-def far_s(setup: Setup, size_bytes: int) -> float:
-    """Return CPU seconds at the sink that a message of one chunk waits for."""
-    end = setup.sink
-    copying = copy_s(end, setup, size_bytes) if end.cpu_copies else 0.0
-    notice = 0.0 if setup.op is Op.READ else setup.constants.notice_s
-    return launch_s(end, setup) + wait_s(end, setup) + copying + notice
 
 
 def staged_usage(setup: Setup, size_bytes: int, qps: int, batch: int) -> Usage:
@@ -100,71 +42,10 @@ def _chunk_usage(setup: Setup, size_bytes: int, qps: int, batch: int) -> Usage:
             assert memory.bytes_per_s is not None
             found.add(memory.place, TRAFFIC, memory.name, 2 * size_bytes / memory.bytes_per_s)
             found.crossings[memory.place] += 2
-    trip = Chain.of(setup, [size_bytes]).end_s
+    trip = Chain.of(setup, [size_bytes], idle=False).end_s
     buffers = setup.constants.bounce_buffers
     found.add(setup.local.nic_place, "buffers", _("Bounce buffers"), trip / buffers)
     return found
-
-
-@dataclass(frozen=True)
-class Chain:
-    """The times of one staged message's chunks.
-
-    Attributes
-    ----------
-    starts
-        When each chunk starts: source CPU, copy, wait, network, far CPU, copy, wait; shape (7, chunks).
-    end_s
-        When the last chunk lies in the far memory and the far CPU knows.
-    """
-
-    sizes: list[int]
-    networks: dict[int, Network]
-    starts: list[list[float]]
-    ask_s: float
-    reply_s: float
-    end_s: float
-
-    @classmethod
-    def of(cls, setup: Setup, sizes: list[int]) -> Chain:
-        """Send chunks through an idle staged path, as many under way as there are bounce buffers."""
-        constants = setup.constants
-        source, sink = setup.source, setup.sink
-        kinds = sorted(set(sizes))
-        position = np.searchsorted(kinds, sizes)
-        networks = {size: network(setup, size) for size in kinds}
-        read = setup.op is Op.READ
-        # For a READ the poster asks the far CPU to copy, and is told when it has.
-        signal = constants.post_s + setup.local.host.latency_s + setup.one_way_s
-        signal += setup.remote.host.latency_s + constants.notice_s
-        ask_s, reply_s = (signal, signal) if read else (0.0, 0.0)
-        notice = 0.0 if read else constants.notice_s
-
-        def visit(occupancy: list[float], delay: list[float]) -> Visit:
-            return Visit(np.array(occupancy)[position], np.array(delay)[position])
-
-        def copies(end: End) -> list[float]:
-            return [copy_s(end, setup, size) for size in kinds]
-
-        def flat(value: float) -> list[float]:
-            return [value] * len(kinds)
-
-        hardware = [usage(setup, size, 1).busy_hardware() for size in kinds]
-        arrival = [networks[size].end_s if read else networks[size].landed_s for size in kinds]
-        work = [[cpu_s(end, setup, size, constants.batch) for size in kinds] for end in (source, sink)]
-        visits = [
-            visit(work[0], flat(launch_s(source, setup))),
-            visit(copies(source), copies(source)),
-            visit(flat(0.0), flat(wait_s(source, setup) + reply_s)),
-            visit(hardware, arrival),
-            visit(work[1], flat(notice + launch_s(sink, setup))),
-            visit(copies(sink), copies(sink)),
-            visit(flat(0.0), flat(wait_s(sink, setup))),
-        ]
-        window = Window(len(visits), constants.bounce_buffers)
-        _posted, done, begun = window.run(visits, np.zeros(len(sizes)))
-        starts = [[float(start[0]) + ask_s, float(start[-1]) + ask_s] for start in begun]
-        return cls(sizes, networks, starts, ask_s, reply_s, float(done[-1]) + ask_s)
 
 
 def staged_stages(setup: Setup, size_bytes: int) -> tuple[Stage, ...]:
@@ -174,7 +55,7 @@ def staged_stages(setup: Setup, size_bytes: int) -> tuple[Stage, ...]:
     if setup.op is Op.READ:
         stages.append(
             Stage(
-                "ask", _("Ask"), Side.WIRE, _signal(setup.local, setup.remote), 0.0, chain.ask_s, cpu=True,
+                "ask", _("Ask"), Side.WIRE, _signal(setup.local, setup.remote), 0.0, chain.signal_s, cpu=True,
                 text=_("The poster asks the far CPU to copy the data to its bounce buffer."),
             )
         )  # fmt: skip
@@ -185,7 +66,7 @@ def staged_stages(setup: Setup, size_bytes: int) -> tuple[Stage, ...]:
         stages.append(
             Stage(
                 "reply", _("Reply"), Side.WIRE, _signal(setup.remote, setup.local),
-                begun, waited + chain.reply_s, cpu=True,
+                begun, waited + chain.signal_s, cpu=True,
                 text=_("The far CPU tells the poster that the bounce buffer is filled."),
             )
         )  # fmt: skip
@@ -195,7 +76,7 @@ def staged_stages(setup: Setup, size_bytes: int) -> tuple[Stage, ...]:
 
 
 def _network_stages(chain: Chain) -> list[Stage]:
-    first, last = chain.networks[chain.sizes[0]], chain.networks[chain.sizes[-1]]
+    first, last = chain.networks
     begin, end = chain.starts[3]
     ends = {(stage.key, stage.side): stage.end_s + end for stage in last.stages}
     return [
@@ -220,7 +101,7 @@ def _copy_stages(setup: Setup, end: End, chain: Chain, at: int) -> list[Stage]:
     stages: list[Stage] = []
     start, stop = launch
     if not outwards and setup.op is not Op.READ:
-        notice = setup.constants.notice_s
+        notice = notice_s(setup)
         stages.append(
             Stage(
                 "notice", _("Notice"), end.side, (end.host.places[0], end.cpu), start, stop + notice,
