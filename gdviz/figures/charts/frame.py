@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from bokeh.models import Axis, FixedTicker, HoverTool, Node, Range1d, SaveTool
+from bokeh.models import Axis, FixedTicker, HoverTool, Range1d, SaveTool
 from bokeh.models.annotations import Label, Legend, LegendItem, Title
 from bokeh.plotting import figure
 
-from gdviz.figures.charts.text import plain
+from gdviz.figures.text_size import plain
 from gdviz.figures.theme import FONT, paint
 from gdviz.messages import _
 from gdviz.model import DataPath
@@ -30,13 +30,26 @@ DASH: dict[DataPath, str] = {DataPath.DIRECT: "solid", DataPath.STAGED: "dashed"
 MARKER: dict[DataPath, str] = {DataPath.DIRECT: "circle", DataPath.STAGED: "square"}
 
 
+#: The CPU's work is hatched wherever it is drawn.
+HATCH: dict[str, Any] = {
+    "hatch_pattern": "right_diagonal_line", "hatch_alpha": 0.6, "hatch_scale": 8, "hatch_weight": 1,
+}  # fmt: skip
+
+
 def bearing(title: str, *, simulated: bool) -> str:
     """Return a title that bears the word where what the chart shows is simulated."""
     return _("{title}, simulated").format(title=title) if simulated else title
 
 
+def heading(text: str) -> Title:
+    """Return a chart's title."""
+    title = Title(text=plain(text), text_font=FONT, text_font_size=TITLE_PX)
+    paint(title, text_color="ink")
+    return title
+
+
 def chart(
-    title: str,
+    title: str | Title,
     *,
     x: tuple[float, float] | Range1d,
     y: tuple[float, float],
@@ -60,7 +73,7 @@ def chart(
         Whether the chart shows its own button to save it.
     """
     plot = figure(
-        title=Title(text=plain(title), text_font=FONT, text_font_size=TITLE_PX),
+        title=heading(title) if isinstance(title, str) else title,
         width=width,
         min_width=min(width, 300),
         height=height,
@@ -75,7 +88,6 @@ def chart(
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
     paint(plot, background_fill_color="none", border_fill_color="none", outline_line_color="none")
-    paint(plot.title, text_color="ink")
     for axis, text in ((plot.xaxis[0], x_title), (plot.yaxis[0], y_title)):
         dress(axis, text)
     for grid in plot.grid:
@@ -116,24 +128,7 @@ def dress(axis: Axis, title: str) -> None:
 def set_ticks(axis: Axis, ticks: Mapping[float, str]) -> None:
     """Put ticks with these texts on an axis, and no others."""
     axis.ticker = FixedTicker(ticks=list(ticks))
-    axis.major_label_overrides.clear()
-    axis.major_label_overrides.update(ticks)
-
-
-def corner_note(plot: figure, text: str, *, role: str = "faint") -> Label:
-    """Return a small note in a chart's upper right corner, in the strip that its data leave free."""
-    note = Label(
-        x=Node(target="frame", symbol="right"),
-        y=Node(target="frame", symbol="top", offset=1),
-        text=text,
-        text_align="right",
-        text_baseline="top",
-        text_font=FONT,
-        text_font_size=TICK_PX,
-    )
-    paint(note, text_color=role)
-    plot.add_layout(note)
-    return note
+    axis.update(major_label_overrides=dict(ticks))
 
 
 def note(plot: figure, x: float, y: float, text: str = "", **settings: Any) -> Label:

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 from gdviz.figures.charts.axes import nice_end
 from gdviz.figures.charts.text import table
+from gdviz.figures.text_size import plain
 from gdviz.messages import _
-from gdviz.model import Ceiling, Place
+from gdviz.model import Ceiling, Place, PlaceKind
 from gdviz.quantities import format_count, format_duration, format_rate, three_digits
 
 #: Columns of the live source, in the charts' units: seconds, GB/s, millions a second, microseconds,
@@ -54,6 +55,11 @@ class LiveSample(Protocol):
     @property
     def loads(self) -> Mapping[Place, float]:
         """Bytes a second through each place."""
+
+
+def what_to_do() -> str:
+    """Return what charts without samples say."""
+    return _("Start a transfer to see it move")
 
 
 def text(samples: Iterable[LiveSample]) -> str:
@@ -147,8 +153,18 @@ def grown_decades(low: float, high: float, values: Iterable[float]) -> tuple[flo
     return low, high
 
 
-def latency_decades(p50: float, p999: float) -> tuple[float, float]:
-    """Return whole decades, two at least, that hold an expected median and tail with some room."""
+def latency_decades(p50: float, p999: float, queued: float) -> tuple[float, float]:
+    """Return whole decades, two at least, that hold what is expected, with some room.
+
+    Parameters
+    ----------
+    p50, p999
+        Median and tail of a message alone.
+    queued
+        Latency with the queue full: messages in flight over messages a second (Little's law).
+    """
+    p999 = max(p50, queued) * p999 / p50
+    p50 = max(p50, queued)
     low = 10.0 ** math.floor(math.log10(p50 / 1.3))
     high = 10.0 ** math.ceil(math.log10(max(p50, p999) * 1.5))
     return low, max(high, low * 100)
@@ -175,31 +191,29 @@ def ceiling_marks(
 ) -> tuple[CeilingMark, ...]:
     """Return the ceilings to draw, lowest first.
 
-    The narrowest one is always drawn; another one only if it lies less than 1.35 times as high, since
-    the axis must stay fit for the curve. Ceilings whose labels would touch (closer than `label_px` on a
-    chart of `height_px`) share the label of the higher one.
+    The narrowest one is always drawn; the wire's and the PCIe link's only if they lie less than 1.35
+    times as high, since the axis must stay fit for the curve. Lines whose labels would touch (closer
+    than `label_px` on a chart of `height_px`) share the label of the higher one,
+    two at most.
     """
-    merged: dict[float, list[str]] = {}
-    for ceiling in sorted(ceilings, key=lambda one: one.bytes_per_s):
-        rate = ceiling.bytes_per_s / GIGA
-        names = merged.setdefault(rate, [])
-        if ceiling.name not in names:
-            names.append(ceiling.name)
-    if not merged:
+    ordered = sorted(ceilings, key=lambda one: one.bytes_per_s)
+    if not ordered:
         return ()
-    lowest = min(merged)
-    drawn = [(rate, names) for rate, names in merged.items() if rate <= 1.35 * lowest][:3]
-    top = drawn[-1][0]
+    chosen = [ordered[0]]
+    for kinds in ((PlaceKind.PORT, PlaceKind.WIRE), (PlaceKind.LINK,)):
+        one = next((ceiling for ceiling in ordered if ceiling.place.kind in kinds), None)
+        if one and one not in chosen and one.bytes_per_s <= 1.35 * ordered[0].bytes_per_s:
+            chosen.append(one)
+    chosen.sort(key=lambda one: one.bytes_per_s)
+    top = chosen[-1].bytes_per_s
     marks: list[CeilingMark] = []
-    carried = ""
-    for position, (rate, names) in enumerate(drawn):
-        text = f"{names[0]}: {format_rate(rate * GIGA)}"
-        if carried:
-            text = f"{carried} · {text}"
-        above = drawn[position + 1][0] if position + 1 < len(drawn) else math.inf
-        if (above - rate) / top * height_px < label_px:
-            carried, text = text, ""
-        else:
-            carried = ""
-        marks.append(CeilingMark(rate, text))
+    for ceiling in chosen:
+        label = plain(f"{ceiling.name}: {format_rate(ceiling.bytes_per_s)}")
+        rate = ceiling.bytes_per_s / GIGA
+        if marks and (rate - marks[-1].rate) * GIGA / top * height_px < label_px:
+            if len(marks) > 1 and not marks[-2].text:
+                continue  # no room for a third name
+            label = f"{marks[-1].text} · {label}"
+            marks[-1] = CeilingMark(marks[-1].rate, "")
+        marks.append(CeilingMark(rate, label))
     return tuple(marks)

@@ -30,7 +30,7 @@ from gdviz.figures.charts.frame import (
     tint,
 )
 from gdviz.figures.charts.sweep_columns import Point
-from gdviz.figures.charts.text import plain
+from gdviz.figures.text_size import plain
 from gdviz.figures.theme import paint
 from gdviz.messages import _
 from gdviz.model import Ceiling, DataPath, Prediction
@@ -154,7 +154,8 @@ class SweepCharts:
             ]
             hover(plot, tips, renderers=points)
         # Small messages are fast, so this corner stays free.
-        self._legend = legend(self._latency, keys, location="top_left", orientation="vertical", spacing=1)
+        box = legend(self._latency, keys, location="top_left", orientation="vertical", spacing=1)
+        self._entries: list[Any] = list(box.items)
         self._rings = [self._ring(plot) for plot in (self._bandwidth, self._latency)]
         self._lids = [self._lid() for _i in range(2)]
         self._empty = note(
@@ -210,7 +211,7 @@ class SweepCharts:
         """Set the log axes to the decades that hold everything drawn."""
         points = [point for some in (*self._predicted.values(), *self._measured.values()) for point in some]
         self._empty.visible = not points
-        for item, (points_of, path) in zip(self._legend.items, self._keys(), strict=True):
+        for item, (points_of, path) in zip(self._entries, self._keys(), strict=True):
             item.visible = bool(points_of.get(path))
         rates = [one.bandwidth_bytes_per_s for one in points] + [one.bytes_per_s for one in self._ceilings]
         times = [one.p50_s for one in points]
@@ -221,7 +222,8 @@ class SweepCharts:
             low, high = swept.log_ends(values, HEADROOM_PX / PLOT_PX) or before
             plot.y_range.update(start=low, end=high)
             set_ticks(plot.yaxis[0], axes.labels(axes.decades_within(low, high), label))
-        self._mark_ceilings(self._bandwidth.y_range.start, self._bandwidth.y_range.end)
+            if plot is self._bandwidth:
+                self._mark_ceilings(low, high)
 
     # ------------------------------------------------------------------ words
 

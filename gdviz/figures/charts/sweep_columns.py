@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gdviz.figures.charts.text import plain, table
+from gdviz.figures.charts.text import table
+from gdviz.figures.text_size import plain
 from gdviz.messages import _
 from gdviz.model import Ceiling, DataPath, PlaceKind, Prediction
 from gdviz.quantities import format_duration, format_rate, format_size

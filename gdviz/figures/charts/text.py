@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import east_asian_width
 
-
-def plain(text: object) -> str:
-    """Return text on one line: what comes from files may hold line breaks and control characters."""
-    return "".join(sign if sign.isprintable() else " " for sign in str(text))
+from gdviz.figures.text_size import plain
 
 
 def width_of(text: str) -> int:
@@ -40,7 +37,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, left: in
     post   50.0 ns
     wire   1.31 µs
     """
-    lines = [[plain(cell) for cell in row] for row in (headings, *rows)]
+    lines = [[plain(str(cell)) for cell in row] for row in (headings, *rows)]
     widths = [max(width_of(line[column]) for line in lines) for column in range(len(headings))]
     return "\n".join(
         "  ".join(
@@ -48,17 +45,3 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, left: in
         ).rstrip()
         for line in lines
     )
-
-
-def wrap(parts: Sequence[str], separator: str, width: int) -> list[str]:
-    """Return `parts` joined by `separator` in lines of at most `width` columns, no part broken.
-
-    A part longer than a line stands alone.
-    """
-    lines: list[str] = []
-    for part in parts:
-        if lines and width_of(lines[-1]) + width_of(separator) + width_of(part) <= width:
-            lines[-1] += separator + part
-        else:
-            lines.append(part)
-    return lines

@@ -1,0 +1,233 @@
+"""The four live figures as Bokeh models: what is drawn, and the switches that `LiveCharts` turns.
+
+Both paths' lines are there from the start and one of them is shown, so that no colour is ever set again
+after the page has taken its look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from bokeh.layouts import gridplot
+from bokeh.models import CDSView, ColumnDataSource, CustomJSFilter, LayoutDOM, Node, Range1d
+from bokeh.models.annotations import Label, Legend, Span, Title
+from bokeh.plotting import figure
+
+from gdviz.figures.charts import axes
+from gdviz.figures.charts import live_columns as live
+from gdviz.figures.charts.frame import (
+    BASE_PX,
+    DASH,
+    HATCH,
+    HEADROOM_PX,
+    bearing,
+    chart,
+    heading,
+    hover,
+    legend,
+    note,
+    set_ticks,
+    tint,
+)
+from gdviz.figures.theme import FONT, paint
+from gdviz.messages import _
+from gdviz.model import DataPath
+
+#: Heights of the two rows of charts (the lower one bears the time axis's title) and of what is plotted.
+ROW_PX, LAST_ROW_PX, PLOT_PX = 180, 202, 122
+
+#: Column of the latency chart, its name, dash and width of line.
+PERCENTILES = (
+    ("p50", "p50", "solid", 2.5),
+    ("p99", "p99", "dashed", 2.0),
+    ("p999", "p99.9", "dotted", 2.0),
+)
+
+
+class LiveFigures:
+    """The figures over one source.
+
+    Attributes
+    ----------
+    root : LayoutDOM
+        The grid of four.
+    x : Range1d
+        The page, shared by all.
+    """
+
+    def __init__(self, source: ColumnDataSource, window_s: float, *, simulated: bool) -> None:
+        self.source = source
+        self.x = Range1d(start=0.0, end=window_s)
+        words = {
+            "bandwidth": _("Bandwidth"),
+            "rate": _("Messages a second"),
+            "latency": _("Latency"),
+            "cpu": _("CPU, share of a core"),
+        }
+        self._words = {name: bearing(text, simulated=simulated) for name, text in words.items()}
+        self._titles: dict[str, Title] = {name: heading(text) for name, text in self._words.items()}
+        self.charts: dict[str, figure] = {name: self._chart(name) for name in words}
+        self._by_path: dict[DataPath, list[Any]] = {path: [] for path in DataPath}
+        self._legends: dict[DataPath, Legend] = {}
+        self._path = DataPath.DIRECT
+        for path in DataPath:
+            self._draw(path)
+        self._draw_cpu()
+        self._expected = {name: self._span(name, "dotted") for name in ("bandwidth", "rate", "cpu")}
+        self._ceilings = [(self._span("bandwidth", "solid"), self._ceiling_label()) for _i in range(3)]
+        self._empty = self._empty_note()
+        self.show_path(DataPath.DIRECT)
+        grid: list[list[Any]] = [
+            [self.charts["bandwidth"], self.charts["rate"]],
+            [self.charts["latency"], self.charts["cpu"]],
+        ]
+        self.root: LayoutDOM = gridplot(
+            grid,
+            sizing_mode="stretch_width",
+            toolbar_location="right",
+            toolbar_options={"logo": None, "autohide": True},
+        )
+
+    # ------------------------------------------------------------------ switches
+
+    def show_path(self, path: DataPath) -> None:
+        """Show the lines of this path."""
+        self._path = path
+        for one, made in self._by_path.items():
+            for renderer in made:
+                renderer.visible = one is path
+        self.show_empty(self._empty.visible)
+
+    def show_empty(self, empty: bool) -> None:
+        """Show what to do, as long as there is nothing to see."""
+        self._empty.visible = empty
+        for path, one in self._legends.items():
+            one.visible = path is self._path and not empty  # without rows it has words and no lines
+
+    def show_expected(self, name: str, value: float, text: str) -> None:
+        """Draw the model's value (in the chart's unit) as a dotted line and name it in the title."""
+        self._expected[name].update(location=value, visible=True)
+        self._titles[name].text = _("{title} (model: {value})").format(title=self._words[name], value=text)
+
+    def show_ceilings(self, marks: Sequence[live.CeilingMark]) -> None:
+        """Draw ceilings on the chart of bandwidth."""
+        for index, (span, label) in enumerate(self._ceilings):
+            shown = index < len(marks)
+            span.visible = shown
+            label.visible = shown and bool(marks[index].text)
+            if shown:
+                span.location = label.y = marks[index].rate
+                label.text = marks[index].text
+
+    def set_end(self, name: str, end: float) -> None:
+        """End a linear axis here; above it stays a strip for labels."""
+        label, unit = {
+            "bandwidth": (axes.rate_label, live.GIGA),
+            "rate": (axes.count_label, live.MEGA),
+            "cpu": (axes.share_label, 0.01),
+        }[name]
+        plot = self.charts[name]
+        plot.y_range.update(start=0.0, end=end * PLOT_PX / (PLOT_PX - HEADROOM_PX))
+        plot.yaxis[0].bounds = (0.0, end)
+        set_ticks(plot.yaxis[0], axes.labels(axes.linear_ticks(end), label, unit))
+
+    def set_latency(self, low: float, high: float) -> None:
+        """Give the latency axis its decades, in microseconds."""
+        plot = self.charts["latency"]
+        top = high * 10 ** (math.log10(high / low) * HEADROOM_PX / (PLOT_PX - HEADROOM_PX))
+        plot.y_range.update(start=low, end=top)
+        plot.yaxis[0].bounds = (low, high)
+        ticks = axes.thin(axes.decades(low, high), 5)
+        set_ticks(plot.yaxis[0], axes.labels(ticks, axes.time_label, live.MICRO))
+
+    # ------------------------------------------------------------------ drawing
+
+    def _chart(self, name: str) -> figure:
+        log, last = name == "latency", name in ("latency", "cpu")
+        return chart(
+            self._titles[name],
+            x=self.x,
+            y=(1.0, 1000.0) if log else (0.0, 1.0),
+            width=470,
+            height=LAST_ROW_PX if last else ROW_PX,
+            x_title=_("time, s") if last else "",
+            y_scale="log" if log else "linear",
+            toolbar=False,
+        )
+
+    def _line(self, name: str, column: str, role: str, **settings: Any) -> list[Any]:
+        """Draw a line, and a dot where it ends now."""
+        plot = self.charts[name]
+        line = plot.line("t", column, source=self.source, line_join="round", **settings)
+        head = plot.scatter(
+            "t", column, source=self.source, size=7, line_color=None, view=CDSView(filter=_head(column))
+        )
+        tint(line, role)
+        tint(head, role)
+        return [line, head]
+
+    def _draw(self, path: DataPath) -> None:
+        made = self._by_path[path]
+        for name, row in (
+            ("bandwidth", (_("bandwidth"), "@bandwidth{0.00} GB/s")),
+            ("rate", (_("messages a second"), "@rate{0.000000} M")),
+        ):
+            lines = self._line(name, name, path.value, line_width=2.5, line_dash=DASH[path])
+            self._hover(name, [row], lines)
+            made += lines
+        keys = {}
+        for column, text, dash, width in PERCENTILES:
+            keys[text] = self._line("latency", column, path.value, line_width=width, line_dash=dash)
+            made += keys[text]
+        self._legends[path] = legend(
+            self.charts["latency"], {text: lines[:1] for text, lines in keys.items()}, location="top_left"
+        )
+        rows = [(text, f"@{column}{{0.00}} µs") for column, text, _dash, _width in PERCENTILES]
+        self._hover("latency", rows, keys["p50"])
+
+    def _draw_cpu(self) -> None:
+        """Draw the CPU's share as a hatched area: the CPU is hatched in every chart."""
+        area = self.charts["cpu"].varea("t", 0, "cpu", source=self.source, fill_alpha=0.35)
+        area.glyph.update(**HATCH)
+        paint(area.glyph, fill_color="edge", hatch_color="faint")
+        self._hover("cpu", [(_("CPU"), "@cpu{0.0} %")], self._line("cpu", "cpu", "faint", line_width=2))
+
+    def _hover(self, name: str, rows: list[tuple[str, str]], lines: list[Any]) -> None:
+        hover(self.charts[name], [(_("time"), "@t{0.0} s"), *rows], mode="vline", renderers=lines[:1])
+
+    def _span(self, name: str, dash: str) -> Span:
+        span = Span(location=0.0, dimension="width", line_dash=dash, line_width=1, visible=False)
+        paint(span, line_color="faint")
+        self.charts[name].add_layout(span)
+        return span
+
+    def _ceiling_label(self) -> Label:
+        settings: dict[str, Any] = {
+            "x_units": "screen",
+            "y_offset": 2,
+            "text_baseline": "bottom",
+            "visible": False,
+        }
+        return note(self.charts["bandwidth"], 4, 0.0, "", **settings)
+
+    def _empty_note(self) -> Label:
+        label = Label(
+            x=Node(target="frame", symbol="center"),
+            y=Node(target="frame", symbol="center"),
+            text=live.what_to_do(),
+            text_align="center",
+            text_baseline="middle",
+            text_font=FONT,
+            text_font_size=BASE_PX,
+        )
+        paint(label, text_color="faint")
+        self.charts["bandwidth"].add_layout(label)
+        return label
+
+
+def _head(column: str) -> CustomJSFilter:
+    code = resources.files("gdviz.figures").joinpath("js/chart_head.js").read_text(encoding="utf-8")
+    return CustomJSFilter(args={"column": column}, code=code)
