@@ -23,6 +23,7 @@ from gdviz.readers.nccl_fields import (
 from gdviz.readers.nccl_nics import RawNic, make_nics, order_by_dev
 from gdviz.readers.nccl_nvlinks import RawNvLink, join_nvlinks
 from gdviz.readers.notices import Notices, shown
+from gdviz.readers.unique import UniqueIds
 from gdviz.readers.xml_positions import Element
 
 #: Bus of bridges that people make up to group devices, as clouds' topology files do.
@@ -75,7 +76,7 @@ class HostReader:
         self.notices = notices
         self.cpus: list[Cpu] = []
         self._line: int | None = None
-        self._ids: set[str] = set()
+        self._ids = UniqueIds()
         self._bridges: list[Bridge] = []
         self._devices: list[Device] = []
         self._gpus: list[tuple[Gpu, int | None]] = []
@@ -240,11 +241,8 @@ class HostReader:
         )
 
     def _unique(self, wanted: str, element: Element) -> str:
-        part_id, number = wanted, 1
-        while part_id in self._ids:
-            number += 1
-            part_id = f"{wanted}#{number}"
-        if number > 1 and element.tag != "gpu":
+        part_id = self._ids.take(wanted)
+        if part_id != wanted and element.tag != "gpu":
             self.notices.add(
                 _("{part} occurs more than once; the one in this line is called {name}.").format(
                     part=shown(wanted), name=shown(part_id)
@@ -252,7 +250,6 @@ class HostReader:
                 element.line,
                 kind="twice",
             )
-        self._ids.add(part_id)
         return part_id
 
     def _compare_masks(self) -> None:

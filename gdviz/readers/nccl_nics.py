@@ -12,6 +12,7 @@ from gdviz.machine.known import nic_model
 from gdviz.messages import _
 from gdviz.readers.nccl_fields import INFINIBAND_CLASS, flag, integer, name_of
 from gdviz.readers.notices import Notices, shown
+from gdviz.readers.unique import UniqueIds
 from gdviz.readers.xml_positions import Element
 
 T = TypeVar("T")
@@ -46,7 +47,7 @@ def order_by_dev(items: Iterable[tuple[T, int | None]]) -> list[T]:
     return [item for item, _dev in pairs]
 
 
-def make_nics(raw: list[RawNic], taken: set[str], notices: Notices) -> tuple[Nic, ...]:
+def make_nics(raw: list[RawNic], taken: UniqueIds, notices: Notices) -> tuple[Nic, ...]:
     """Return a machine's NICs.
 
     Parameters
@@ -67,7 +68,7 @@ def _dev(raw: RawNic, notices: Notices) -> int | None:
     return None if raw.net is None else integer(raw.net, "dev", notices)
 
 
-def _nic(index: int, raw: RawNic, names: Counter[str], taken: set[str], notices: Notices) -> Nic:
+def _nic(index: int, raw: RawNic, names: Counter[str], taken: UniqueIds, notices: Notices) -> Nic:
     net = raw.net if raw.net is not None else Element("nic", {}, raw.line)
     port = integer(net, "port", notices)
     port = 1 if port is None else port
@@ -127,13 +128,8 @@ def _free(name: str, names: Counter[str]) -> str:
     return name
 
 
-def _unique(best: list[str], others: list[str], taken: set[str]) -> str:
+def _unique(best: list[str], others: list[str], taken: UniqueIds) -> str:
     """Return the first candidate that no part has yet, else the last with a number."""
     candidates = best + others
-    found = next((candidate for candidate in candidates if candidate not in taken), None)
-    number = 2
-    while found is None or found in taken:
-        found = f"{candidates[-1]}#{number}"
-        number += 1
-    taken.add(found)
-    return found
+    free = (candidate for candidate in candidates if candidate not in taken)
+    return taken.take(next(free, candidates[-1]))
