@@ -97,6 +97,18 @@ def paint(model: Any, **roles: str) -> Any:
     return model
 
 
+def role_mapper() -> Any:
+    """Return a Bokeh colour mapper from a column of roles to their colours, in both looks.
+
+    Use it as the transform of a colour field, for glyphs whose rows differ in colour.
+    """
+    from bokeh.models import CategoricalColorMapper
+
+    names = list(ROLES["light"])
+    looks = {look: {"palette": [colour(role, look) for role in names]} for look in ("light", "dark")}
+    return CategoricalColorMapper(factors=names, tags=[{TAG: looks}], **looks["light"])
+
+
 def use_look(root: Any, look: Look) -> None:
     """Switch everything painted below `root` to a look."""
     for model in root.references():

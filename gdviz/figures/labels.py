@@ -1,0 +1,196 @@
+"""Texts of a path picture: what stands in each box, in the largest type that fits, and beside the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gdviz.figures.layout import NO_CPU, Layout, NodeLayout, title_lines
+from gdviz.figures.shapes import Box, BoxKind, Rect
+from gdviz.figures.text_size import (
+    BASE_PX,
+    MIN_PX,
+    SMALL_PX,
+    largest_size,
+    shorten,
+    text_width,
+    wrap,
+)
+
+#: Sizes that a name may have, largest first.
+_NAME_SIZES = tuple(range(17, MIN_PX - 1, -1))
+_PAD = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A text on the picture.
+
+    Attributes
+    ----------
+    x, y
+        Where it is anchored, in the picture's pixels; `y` is its middle.
+    room
+        Pixels that it may take.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: int
+    bold: bool = False
+    role: str = "ink"
+    align: str = "center"
+    room: float = 0.0
+    box: str = ""
+
+    @property
+    def rect(self) -> Rect:
+        """The pixels that the text takes at most."""
+        width = text_width(self.text, self.size, bold=self.bold)
+        lines = self.text.count("\n") + 1
+        height = self.size * 1.2 * lines
+        left = {"left": self.x, "center": self.x - width / 2, "right": self.x - width}[self.align]
+        return left, self.y - height / 2, left + width, self.y + height / 2
+
+
+def node_labels(node: NodeLayout, lit: frozenset[str]) -> list[Label]:
+    """Return all labels of a node; the switches in `lit` give up theirs to the path."""
+    found: list[Label] = []
+    for kind in (BoxKind.GPU, BoxKind.NIC, BoxKind.DEVICE, BoxKind.GROUP):
+        boxes = [box for box in node.boxes.values() if box.kind is kind]
+        found += _stacked(boxes)
+    found += _switches(node, lit)
+    found += _bands(node)
+    found += _title(node)
+    return found
+
+
+def _stacked(boxes: list[Box]) -> list[Label]:
+    """Return names and second lines of boxes of one kind, in one size for all of them."""
+    if not boxes:
+        return []
+    names = [(box.lines[0] if box.lines else "", box.width - 2 * _PAD) for box in boxes]
+    # One long name must not make all the others small: it is shortened instead.
+    usual = sorted(names, key=lambda n: text_width(n[0], 13, bold=True) / max(n[1], 1))
+    typical = usual[: max(1, round(len(usual) * 0.8))]
+    size = max(largest_size(typical, _NAME_SIZES, bold=True), SMALL_PX)
+    group = boxes[0].kind is BoxKind.GROUP
+    if group:
+        size = min(size, 15)
+    found = []
+    for box in boxes:
+        room = box.width - 2 * _PAD
+        lines = box.lines[: 4 if group else max(1, int((box.height - size * 1.2 - 4) // (SMALL_PX * 1.2)) + 1)]
+        found += _lines(box, lines, size, room, all_bold=group)
+    return found
+
+
+def _lines(box: Box, lines: tuple[str, ...], size: int, room: float, *, all_bold: bool) -> list[Label]:
+    chosen: list[tuple[str, int, bool]] = []
+    for i, line in enumerate(lines):
+        bold = i == 0 or all_bold
+        px = size if bold else SMALL_PX
+        if bold:
+            chosen.append((shorten(line, px, room, bold=True), px, True))
+            continue
+        # A second line that does not fit whole says less than none.
+        fits = next((p for p in (SMALL_PX, MIN_PX) if text_width(line, p) <= room), None)
+        if fits:
+            chosen.append((line, fits, False))
+    total = sum(px * 1.2 for _, px, _ in chosen)
+    x, middle = box.centre
+    y = middle - total / 2
+    found = []
+    for text, px, bold in chosen:
+        role = "ink" if bold else "faint"
+        found.append(Label(x, y + px * 0.6, text, px, bold, role, room=room, box=box.part))
+        y += px * 1.2
+    return found
+
+
+def _switches(node: NodeLayout, lit: frozenset[str]) -> list[Label]:
+    boxes = [b for b in node.boxes.values() if b.kind is BoxKind.SWITCH and b.part not in lit]
+    found = []
+    for box in boxes:
+        room = box.width - 14.0
+        size = MIN_PX if box.height < 20 else SMALL_PX
+        text = box.lines[0] if box.lines else ""
+        if text_width(text, size) <= room:
+            found.append(Label(*box.centre, text, size, role="faint", room=room, box=box.part))
+    return found
+
+
+def _bands(node: NodeLayout) -> list[Label]:
+    found = []
+    for socket, gutter in node.gutters:
+        if socket == NO_CPU:
+            continue
+        left, right = gutter[0], gutter[2]
+        room = right - left - 12.0
+        cpu, memory = node.boxes[socket], node.boxes[f"memory:{socket}"]
+        for box, bold, sizes in ((cpu, True, (15, 14, 13, 12)), (memory, False, (13, 12, 11))):
+            text = next(
+                (t for t in box.lines if text_width(t, sizes[-1], bold=bold) <= room), box.lines[-1]
+            )
+            size = largest_size([(text, room)], sizes, bold=bold)
+            text = shorten(text, size, room, bold=bold)
+            y = box.centre[1]
+            if box is cpu:
+                # Clear of the lane by which a path crosses sockets.
+                y += 5.0 if node.flipped else -5.0
+            found.append(Label(left + 8.0, y, text, size, bold, align="left", room=room, box=socket))
+    return found
+
+
+def _title(node: NodeLayout) -> list[Label]:
+    """Return the node's name and what it has, at the left below the first socket's label."""
+    if not node.gutters:
+        return []
+    left, _, right, _ = node.gutters[0][1]
+    room = right - left - 8.0
+    name, *rest = title_lines(node.machine)
+    boxes = [b for b in node.boxes.values() if b.kind not in (BoxKind.CPU, BoxKind.MEMORY)]
+    low = min((b.rect[0] for b in boxes), default=right)
+    room = min(room, low - left - 10.0)
+    size = next((s for s in (17, 16, 15, 14, 13) if text_width(name, s, bold=True) <= room), BASE_PX)
+    lines = [(line, size, True) for line in wrap(name, size, room, 3, bold=True)]
+    for text in rest[: 5 - len(lines)]:
+        fits = next((p for p in (SMALL_PX, MIN_PX) if text_width(text, p) <= room), MIN_PX)
+        lines += [(line, fits, False) for line in wrap(text, fits, room, 2)]
+    top = node.cpu_bottom + 10.0
+    height = sum(px * 1.25 for _, px, _ in lines)
+    free = node.depth - top
+    y = top + max(0.0, min(16.0, (free - height) / 2))
+    found = []
+    order = lines if not node.flipped else lines[::-1]
+    for text, px, bold in order:
+        role = "ink" if bold else "faint"
+        middle = node.y(y + px * 0.625)
+        found.append(Label(left + 2.0, middle, text, px, bold, role, "left", room))
+        y += px * 1.25
+    return found
+
+
+def fabric_labels(layout: Layout) -> list[Label]:
+    """Return what is written on the wire, at its left end."""
+    left, top, right, bottom = layout.fabric.rect
+    lines = layout.fabric.lines
+    if not lines:
+        return []
+    room = 92.0
+    found = []
+    middle = (top + bottom) / 2
+    shown = lines[:2] if bottom - top >= 28 else lines[:1]
+    for i, line in enumerate(shown):
+        y = middle + (i - (len(shown) - 1) / 2) * 14.0
+        size = largest_size([(line, room)], (SMALL_PX, MIN_PX), bold=i == 0)
+        text = shorten(line, size, room, bold=i == 0)
+        role = "ink" if i == 0 else "faint"
+        found.append(Label(left + 14.0, y, text, size, i == 0, role, "left", room, "fabric"))
+    return found
+
+
+def rects(labels: Iterable[Label]) -> list[Rect]:
+    """Return the pixels that labels take."""
+    return [label.rect for label in labels]

@@ -1,0 +1,169 @@
+"""The Bokeh side of a path picture: one figure, a few sources, a renderer for each layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJS,
+    GlyphRenderer,
+    HoverTool,
+    Patches,
+    Plot,
+    Quad,
+    Range1d,
+    Scatter,
+    TapTool,
+    Text,
+)
+
+from gdviz.figures.layout import WIDTH
+from gdviz.figures.text_size import MIN_PX
+from gdviz.figures.theme import FONT, paint, role_mapper
+
+#: Values come from files; Bokeh escapes them (never write ``{safe}`` here).
+_TOOLTIP = (
+    '<div style="font-size:13px;max-width:320px"><b>@title</b>'
+    '<div style="white-space:pre-line;overflow-wrap:anywhere">@detail</div></div>'
+)
+
+
+def javascript(name: str) -> str:
+    """Return the text of a script beside this package."""
+    return resources.files("gdviz.figures").joinpath("js").joinpath(name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class PictureModels:
+    """The figure and its sources, lowest layer first."""
+
+    plot: Plot
+    links: ColumnDataSource
+    boxes: ColumnDataSource
+    decorations: ColumnDataSource
+    glow: ColumnDataSource
+    lit: ColumnDataSource
+    marks: ColumnDataSource
+    outlines: ColumnDataSource
+    texts: ColumnDataSource
+    chips: ColumnDataSource
+
+
+class _Maker:
+    def __init__(self, plot: Plot) -> None:
+        self.plot = plot
+        self.mapper = role_mapper()
+
+    def role(self, column: str = "role") -> dict[str, Any]:
+        return {"field": column, "transform": self.mapper}
+
+    def add(self, source: ColumnDataSource, glyph: Any) -> GlyphRenderer:
+        # What is clicked keeps its look: outlines show the selection.
+        return self.plot.add_glyph(source, glyph, selection_glyph=None, nonselection_glyph=None)
+
+
+def make_models(height: float) -> PictureModels:
+    """Return an empty picture of that height, in its own pixels."""
+    plot = Plot(
+        x_range=Range1d(0, WIDTH),
+        y_range=Range1d(height, 0),
+        sizing_mode="stretch_width",
+        aspect_ratio=WIDTH / height,
+        min_width=640,
+        min_border=0,
+        outline_line_color=None,
+        toolbar_location=None,
+        title=None,
+    )
+    paint(plot, background_fill_color="paper", border_fill_color="paper")
+    maker = _Maker(plot)
+    sources = {name: ColumnDataSource() for name in PictureModels.__annotations__ if name != "plot"}
+    models = PictureModels(plot, **sources)
+    patch = {"xs": "xs", "ys": "ys"}
+    maker.add(
+        models.links, Patches(**patch, fill_color=maker.role(), fill_alpha="alpha", line_color=None)
+    )
+    hits = maker.add(
+        models.links, Patches(xs="hit_xs", ys="hit_ys", fill_alpha=0.0, line_color=None)
+    )
+    box_glyph = Patches(**patch, fill_color=maker.role(), line_width="edge")
+    boxes = maker.add(models.boxes, paint(box_glyph, line_color="edge"))
+    maker.add(models.decorations, Patches(**patch, fill_color=maker.role(), line_color=None))
+    maker.add(
+        models.glow, Patches(**patch, fill_color=maker.role(), line_color=maker.role(), fill_alpha="alpha")
+    )
+    lit = _add_lit(maker, models.lit)
+    marks = Scatter(
+        x="x", y="y", size="size", angle="angle", marker="triangle", line_color=maker.role(), line_width=1.2
+    )
+    maker.add(models.marks, paint(marks, fill_color="paper"))
+    maker.add(
+        models.outlines,
+        Patches(**patch, fill_color=None, line_color=maker.role(), line_width="width", line_join="round"),
+    )
+    _add_texts(maker, models)
+    plot.add_tools(
+        HoverTool(renderers=[boxes], tooltips=_TOOLTIP, point_policy="follow_mouse"),
+        HoverTool(renderers=[hits, lit], tooltips=_TOOLTIP, point_policy="follow_mouse"),
+        # Each click adds or takes away just that box; Esc takes away all.
+        TapTool(renderers=[boxes], mode="xor"),
+    )
+    _keep_proportions(models)
+    return models
+
+
+def _add_lit(maker: _Maker, source: ColumnDataSource) -> GlyphRenderer:
+    def quad(prefix: str, **look: Any) -> Quad:
+        edges = {"left": "l", "top": "t", "right": "r", "bottom": "b"}
+        sides = {name: prefix + side for name, side in edges.items()}
+        return Quad(**sides, line_color=None, **look)
+
+    outer = maker.add(source, quad("o", fill_color=maker.role(), fill_alpha="alpha"))
+    maker.add(source, paint(quad("i"), fill_color="paper"))
+    maker.add(source, quad("c", fill_color=maker.role(), fill_alpha="alpha"))
+    return outer
+
+
+def _add_texts(maker: _Maker, models: PictureModels) -> None:
+    common = {
+        "x": "x",
+        "y": "y",
+        "text": {"field": "text"},
+        "text_font": {"value": FONT},
+        "text_font_size": {"field": "font_size"},
+        "text_font_style": {"field": "style"},
+        "text_color": maker.role(),
+        "text_baseline": "middle",
+        "text_line_height": 1.15,
+    }
+    maker.add(models.texts, Text(**common, text_align={"field": "align"}, text_alpha="alpha"))
+    chip = Text(
+        **common,
+        text_align="center",
+        border_line_color=maker.role("edge"),
+        border_line_width=2.0,
+        border_radius=4,
+        padding=(2, 5),
+    )
+    maker.add(models.chips, paint(chip, background_fill_color="paper"))
+
+
+def _keep_proportions(models: PictureModels) -> None:
+    """Have the page scale the type with the picture, whenever either is new."""
+    scale = CustomJS(
+        args={
+            "plot": models.plot,
+            "texts": [models.texts],
+            "chips": [models.chips],
+            "marks": models.marks,
+            "width": WIDTH,
+            "smallest": MIN_PX,
+        },
+        code=javascript("path_scale.js"),
+    )
+    models.plot.js_on_change("inner_width", scale)
+    for source in (models.texts, models.chips, models.marks):
+        source.js_on_change("data", scale)
