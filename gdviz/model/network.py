@@ -88,7 +88,9 @@ def network(
             text=_("The CPU polls the completion queue and finds the entry."),
         )
     )  # fmt: skip
-    return Network(tuple(stages), landed, at + poll_s, stages[0].duration_s + poll_s)
+    cpu_s = stages[0].duration_s + poll_s
+    stages.sort(key=lambda stage: stage.start_s)
+    return Network(tuple(stages), landed, at + poll_s, cpu_s)
 
 
 def _posting(setup: Setup) -> list[Stage]:
@@ -104,7 +106,7 @@ def _posting(setup: Setup) -> list[Stage]:
             ),
         ),
         Stage(
-            "doorbell", _("Doorbell"), Side.LOCAL, _from(local, local.cpu), post_s, posted,
+            "doorbell", _("Doorbell"), Side.LOCAL, local.from_cpu, post_s, posted,
             text=_("The CPU rings the NIC's doorbell: a small write over PCIe."),
         ),
         Stage(
@@ -238,11 +240,6 @@ def _write_text(end: End) -> str:
 
 def _reverse(route: Route) -> tuple[Place, ...]:
     return route.places[::-1]
-
-
-def _from(end: End, cpu: Place) -> tuple[Place, ...]:
-    places = end.host.places
-    return places[places.index(cpu) :]
 
 
 def _over_wire(sender: End, receiver: End) -> tuple[Place, ...]:

@@ -182,10 +182,10 @@ def _host_memory(memory: Gpu | Cpu | None, top: Part, side: Side, constants: Con
 def _climb(chain: list[Part], side: Side, constants: Constants, *, along_up: bool) -> list[Step]:
     """Return the steps of a chain of parts from the lowest to the highest, both included."""
     steps: list[Step] = []
-    for lower, upper in zip(chain, [*chain[1:], None], strict=True):
+    for position, lower in enumerate(chain):
+        if position:
+            steps += _uplink(chain[position - 1], lower, side, constants, along_up=along_up)
         steps.append(_inside(lower, side, constants))
-        if upper is not None:
-            steps += _uplink(lower, upper, side, constants, along_up=along_up)
     return steps
 
 

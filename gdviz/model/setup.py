@@ -39,11 +39,7 @@ class End:
     @property
     def cpu(self) -> Place:
         """The CPU that posts, launches and polls."""
-        return next(
-            place
-            for place in self.host.places[1:]
-            if place.kind is PlaceKind.PART
-        )
+        return next(place for place in self.host.places if place.kind is PlaceKind.PART)
 
     @property
     def port(self) -> Place:
@@ -56,9 +52,10 @@ class End:
         return Place(self.side, PlaceKind.PART, self.nic.id)
 
     @property
-    def memory_name_gpu(self) -> bool:
-        """Whether the NIC itself touches GPU memory."""
-        return self.gpu is not None and self.copy is None
+    def from_cpu(self) -> tuple[Place, ...]:
+        """Places from that CPU to the NIC."""
+        places = self.host.places
+        return places[places.index(self.cpu) :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,5 +156,4 @@ def _tail(places: tuple[Place, ...], after: Place) -> tuple[Place, ...]:
 
 
 def _signal(sender: End, receiver: End) -> tuple[Place, ...]:
-    places = (*_tail((sender.cpu, *_tail(sender.host.places, sender.cpu)), sender.cpu), sender.port)
-    return (sender.cpu, *places, receiver.port, *receiver.host.places[::-1])
+    return (*sender.from_cpu, sender.port, receiver.port, *receiver.host.places[::-1])
