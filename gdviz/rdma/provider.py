@@ -354,7 +354,7 @@ class Provider(Protocol):
         """
 
     def resources(self) -> Mapping[str, int]:
-        """Return how many there are of each: pd, cq, qp, mr (as ``rdma resource show`` has it), buffer, run."""
+        """Return how many there are of each: pd, cq, qp, mr (as ``rdma resource`` has it), buffer, run."""
 
     def close(self) -> None:
         """Stop transfers and give everything back. Closing twice is fine."""
