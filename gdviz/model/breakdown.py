@@ -19,9 +19,7 @@ def breakdown(stages: Sequence[Stage]) -> tuple[tuple[Stage, float], ...]:
     edges = sorted({edge for stage in stages for edge in (stage.start_s, stage.end_s)})
     for start, end in pairwise(edges):
         at_work = [
-            position
-            for position, stage in enumerate(stages)
-            if stage.start_s <= start and stage.end_s >= end
+            position for position, stage in enumerate(stages) if stage.start_s <= start and stage.end_s >= end
         ]
         if at_work:
             longest = max(

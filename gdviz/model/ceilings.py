@@ -113,9 +113,7 @@ def _direction(step: Step, *, along: bool) -> str:
     return "up" if step.along_up == along else "down"
 
 
-def _link(
-    found: Usage, setup: Setup, route: Route, step: Step, size_bytes: int, *, reads: bool
-) -> None:
+def _link(found: Usage, setup: Setup, route: Route, step: Step, size_bytes: int, *, reads: bool) -> None:
     assert step.link is not None
     constants = setup.constants
     rate = packet_bytes_per_s(step.link, constants.mps_bytes)

@@ -68,9 +68,7 @@ def draw(
     interval_s: float | None = None,
 ) -> tuple[list[Visit], Array]:
     """Return what the next messages do at each server, and their tails."""
-    visits = [
-        scatter(server, shape.parts, random, count, constants, interval_s) for server in shape.servers
-    ]
+    visits = [scatter(server, shape.parts, random, count, constants, interval_s) for server in shape.servers]
     return visits, scatter(shape.tail, shape.parts, random, count, constants, interval_s).delay_s
 
 

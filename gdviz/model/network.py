@@ -34,9 +34,7 @@ class Network:
     cpu_s: float
 
 
-def network(
-    setup: Setup, size_bytes: int, *, idle: bool = True, whole_bytes: int | None = None
-) -> Network:
+def network(setup: Setup, size_bytes: int, *, idle: bool = True, whole_bytes: int | None = None) -> Network:
     """Return one message's stages, posted at 0, with nothing in its way.
 
     Parameters

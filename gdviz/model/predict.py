@@ -110,9 +110,7 @@ def _answer(shape: Profile, constants: Constants, messages: int, seed: int) -> P
     among = tail + sum(visit.delay_s for visit in visits)
     times = among + shape.idle_s
     p50, p99, p999 = np.percentile(times, (50, 99, 99.9))
-    latency = LatencySummary(
-        float(p50), float(p99), float(p999), float(times.mean()), float(times.max())
-    )
+    latency = LatencySummary(float(p50), float(p99), float(p999), float(times.mean()), float(times.max()))
     ceilings = shape.ceilings(float(among.mean()))
     bandwidth = ceilings[0].bytes_per_s
     rate = bandwidth / shape.workload.size_bytes

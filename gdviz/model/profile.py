@@ -64,9 +64,7 @@ class Profile:
         """Return all ceilings, narrowest first, with that of the window at a mean latency."""
         size = self.workload.size_bytes
         poster = next(stage for stage in self.stages if stage.key == "doorbell").places[-1]
-        window = Ceiling(
-            _("Latency (depth too small)"), poster, size * self.window / mean_latency_s
-        )
+        window = Ceiling(_("Latency (depth too small)"), poster, size * self.window / mean_latency_s)
         both = (*ceilings_of(self.found, size), window)
         return tuple(sorted(both, key=lambda ceiling: ceiling.bytes_per_s))
 
@@ -84,9 +82,7 @@ class Profile:
 
     def loads(self, bandwidth_bytes_per_s: float) -> dict[Place, float]:
         """Return bytes a second through each place at a bandwidth."""
-        return {
-            place: bandwidth_bytes_per_s * self.found.crossings[place] for place in self.capacities()
-        }
+        return {place: bandwidth_bytes_per_s * self.found.crossings[place] for place in self.capacities()}
 
 
 def profile(setup: Setup, workload: Workload) -> Profile:

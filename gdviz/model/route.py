@@ -200,9 +200,7 @@ def _inside(part: Part, side: Side, constants: Constants) -> Step:
     return Step(place)
 
 
-def _uplink(
-    lower: Part, upper: Part, side: Side, constants: Constants, *, along_up: bool
-) -> list[Step]:
+def _uplink(lower: Part, upper: Part, side: Side, constants: Constants, *, along_up: bool) -> list[Step]:
     place = Place(side, PlaceKind.LINK, lower.id)
     if isinstance(lower, Gpu) and lower.c2c_bytes_per_s and isinstance(upper, Cpu):
         rate = lower.c2c_bytes_per_s
@@ -216,9 +214,7 @@ def _uplink(
         return []
     link, assumed = known_link(lower.link)
     name = _("PCIe {link} (assumed)") if assumed else _("PCIe {link}")
-    return [
-        Step(place, constants.pcie_link_s, name.format(link=link), link, along_up=along_up)
-    ]
+    return [Step(place, constants.pcie_link_s, name.format(link=link), link, along_up=along_up)]
 
 
 def _sockets(

@@ -42,8 +42,4 @@ def one_way_s(fabric: Fabric, constants: Constants) -> float:
     """Return seconds from one NIC to the other, without the time that the bits take."""
     infiniband = fabric.link_layer is LinkLayer.INFINIBAND
     switch_s = constants.ib_switch_s if infiniband else constants.ethernet_switch_s
-    return (
-        constants.nic_port_s
-        + fabric.switches * switch_s
-        + fabric.cable_m * constants.cable_s_per_m
-    )
+    return constants.nic_port_s + fabric.switches * switch_s + fabric.cable_m * constants.cable_s_per_m

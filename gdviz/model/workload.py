@@ -83,6 +83,12 @@ class Fabric:
     switches: int = 1
     cable_m: float = 10.0
 
+    def __post_init__(self) -> None:
+        """Refuse what no fabric is."""
+        _within(self.mtu_bytes, 64, 65536, _("path MTU in bytes"))
+        _within(self.switches, 0, 64, _("number of switches"))
+        _within(self.cable_m, 0, 1_000_000, _("length of cable in metres"))
+
     @classmethod
     def between(cls, left: Nic, right: Nic) -> Fabric:
         """Return the usual fabric for two NICs: InfiniBand if both speak it, else RoCEv2."""
@@ -118,14 +124,15 @@ class Workload:
 
     def __post_init__(self) -> None:
         """Refuse what no NIC takes."""
-        limits = (
-            (self.size_bytes, 1, 2**31, _("message size in bytes")),
-            (self.depth, 1, 32768, _("queue depth")),
-            (self.qps, 1, 4096, _("number of queue pairs")),
+        _within(self.size_bytes, 1, 2**31, _("message size in bytes"))
+        _within(self.depth, 1, 32768, _("queue depth"))
+        _within(self.qps, 1, 4096, _("number of queue pairs"))
+
+
+def _within(value: float, low: float, high: float, what: str) -> None:
+    # Written so that NaN fails too.
+    if not low <= value <= high:
+        raise GdvizError(
+            _("The {what} is {value}.").format(what=what, value=value),
+            _("It goes from {low} to {high}.").format(low=low, high=high),
         )
-        for value, low, high, what in limits:
-            if not low <= value <= high:
-                raise GdvizError(
-                    _("The {what} is {value}.").format(what=what, value=value),
-                    _("It goes from {low} to {high}.").format(low=low, high=high),
-                )

@@ -174,16 +174,12 @@ def test_host_memory_of_the_other_socket_is_further(h100):
     nic = h100.nics[0].id
     here, there = (Endpoint(h100, nic, numa=numa) for numa in (0, 1))
     times = [predict(end, here, Workload(size_bytes=8)).latency.p50 for end in (here, there)]
-    assert times[1] - times[0] == pytest.approx(
-        2 * (DEFAULTS.socket_s + DEFAULTS.root_complex_s), rel=0.01
-    )
+    assert times[1] - times[0] == pytest.approx(2 * (DEFAULTS.socket_s + DEFAULTS.root_complex_s), rel=0.01)
 
 
 def test_unknown_parts_are_said(h100):
     with pytest.raises(UnknownDeviceError):
         predict(Endpoint(h100, "no such nic"), Endpoint(h100, h100.nics[0].id), Workload())
-    with pytest.raises(GdvizError):
-        Workload(size_bytes=0)
 
 
 def test_assumptions_are_named(h100):
@@ -199,3 +195,15 @@ def test_odd_sizes(pair, path, size):
     found = predict(*pair, Workload(path=path, size_bytes=size, depth=2), messages=20)
     assert 0 < found.bandwidth_bytes_per_s < 50e9
     assert found.latency.p50 > size / 50e9
+
+
+@pytest.mark.parametrize("wrong", [{"size_bytes": 0}, {"size_bytes": 2**31 + 1}, {"depth": 0}, {"qps": 5000}])
+def test_workloads_that_no_nic_takes(wrong):
+    with pytest.raises(GdvizError, match="It goes from"):
+        Workload(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"mtu_bytes": 0}, {"switches": -1}, {"cable_m": float("nan")}])
+def test_fabrics_that_cannot_be(wrong):
+    with pytest.raises(GdvizError, match="It goes from"):
+        Fabric(**wrong)

@@ -144,7 +144,6 @@ def test_breakdown_adds_up(pair, op, path, size):
 
 def test_breakdown_gives_the_bulk_to_what_sets_the_pace(pair):
     shares = {
-        (one.key, one.side): share
-        for one, share in breakdown(timeline(*pair, Workload(size_bytes=16 * MIB)))
+        (one.key, one.side): share for one, share in breakdown(timeline(*pair, Workload(size_bytes=16 * MIB)))
     }
     assert shares["wire", Side.WIRE] == max(shares.values())
