@@ -159,15 +159,18 @@ def _wire(found: Usage, setup: Setup, size_bytes: int, qps: int) -> None:
 
 
 def ceilings_of(found: Usage, size_bytes: int) -> tuple[Ceiling, ...]:
-    """Return the ceilings of a usage, narrowest first, each name and figure once."""
-    listed: dict[tuple[str, float], Ceiling] = {}
-    for (place, lane), seconds in found.seconds.items():
+    """Return the ceilings of a usage, narrowest first.
+
+    Of a place's lanes the narrowest stands, and two places of one name and figure are listed once. All
+    that limits the rate of messages is one ceiling.
+    """
+    by_place: dict[tuple[str, Place | None], Ceiling] = {}
+    for (place, lane), seconds in sorted(found.seconds.items(), key=lambda item: -item[1]):
         if seconds > 0:
-            rate = size_bytes / seconds
             name = found.names[place, lane]
-            listed.setdefault((name, rate), Ceiling(name, place, rate))
-    by_name: dict[tuple[str, Place | None], Ceiling] = {}
-    for ceiling in sorted(listed.values(), key=lambda each: each.bytes_per_s):
-        where = None if ceiling.name == _("Message rate") else ceiling.place
-        by_name.setdefault((ceiling.name, where), ceiling)
-    return tuple(by_name.values())
+            where = None if name == _("Message rate") else place
+            by_place.setdefault((name, where), Ceiling(name, place, size_bytes / seconds))
+    listed: dict[tuple[str, str], Ceiling] = {}
+    for ceiling in by_place.values():
+        listed.setdefault((ceiling.name, f"{ceiling.bytes_per_s:.9g}"), ceiling)
+    return tuple(listed.values())

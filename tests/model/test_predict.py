@@ -207,3 +207,13 @@ def test_workloads_that_no_nic_takes(wrong):
 def test_fabrics_that_cannot_be(wrong):
     with pytest.raises(GdvizError, match="It goes from"):
         Fabric(**wrong)
+
+
+def test_ceilings_are_listed_once(pair):
+    for path in DataPath:
+        found = predict(*pair, Workload(path=path, size_bytes=MIB), messages=10).ceilings
+        assert [one.bytes_per_s for one in found] == sorted(one.bytes_per_s for one in found)
+        assert len({(one.name, one.place) for one in found}) == len(found)
+        links = [one.bytes_per_s for one in found if one.name.startswith("PCIe Gen5")]
+        # A lane that carries requests only is no ceiling of its own.
+        assert max(links) < 60e9
