@@ -87,12 +87,14 @@ def paint(model: Any, **roles: str) -> Any:
         The model.
     """
     noted = next((tag[TAG] for tag in model.tags if isinstance(tag, dict) and TAG in tag), None)
-    looks = noted or {"light": {}, "dark": {}}
-    for look in ("light", "dark"):
-        looks[look].update({name: colour(role, look) for name, role in roles.items()})
-    model.tags = [tag for tag in model.tags if not (isinstance(tag, dict) and TAG in tag)] + [
-        {TAG: looks}
-    ]
+    looks: dict[Look, dict[str, str]] = {}
+    for look in ROLES:
+        # A new dict each time: Bokeh sends the tags only when they differ from those it holds.
+        looks[look] = {
+            **(noted or {}).get(look, {}),
+            **{name: colour(role, look) for name, role in roles.items()},
+        }
+    model.tags = [tag for tag in model.tags if not (isinstance(tag, dict) and TAG in tag)] + [{TAG: looks}]
     model.update(**{name: colour(role) for name, role in roles.items()})
     return model
 

@@ -60,16 +60,11 @@ def bokehjs_home(environment: Mapping[str, str] | None = None) -> Home:
     return "page" if server and server == env.get("JPY_PARENT_PID") else "inline"
 
 
-def ensure_bokehjs() -> Home:
+def ensure_bokehjs() -> None:
     """See to it that the page has BokehJS; call it before a figure is displayed.
 
     Outside a notebook it does nothing. The scripts are displayed once a kernel, and again when the cell
     that shows them is run again, because that clears them from the notebook.
-
-    Returns
-    -------
-    str
-        Where BokehJS comes from, as `bokehjs_home` says.
 
     Warns
     -----
@@ -77,18 +72,16 @@ def ensure_bokehjs() -> Home:
         When the Jupyter server has another Bokeh than this kernel: figures may then fail to show.
     """
     global _displayed
-    home = bokehjs_home()
     execution = _execution()
     if execution is None:
-        return home
-    if home == "page":
+        return
+    if bokehjs_home() == "page":
         if _displayed is None:
             _compare_versions()
             _displayed = execution
     elif _displayed is None or _is_rerun(_displayed, execution):
         _display_inline()
         _displayed = execution
-    return home
 
 
 def _is_rerun(before: tuple[str, str], now: tuple[str, str]) -> bool:

@@ -35,26 +35,20 @@ export interface BokehJS {
   require(name: 'document'): { Document: DocumentClass };
 }
 
-/** Kinds of event by which data and properties change; the others build or name the document. */
-const CHANGES = new Set([
-  'ModelChanged',
-  'ColumnDataChanged',
-  'ColumnsStreamed',
-  'ColumnsPatched'
-]);
-
 function isQuiet(event: BokehEvent): boolean {
   if (event.events !== undefined) {
     return event.events.every(isQuiet);
   }
-  return event.sync === false && CHANGES.has(event.kind ?? '');
+  return event.sync === false && event.kind === 'ModelChanged';
 }
 
 /**
- * Keep changes that came from the kernel (BokehJS marks them `sync: false`) from going back to it.
+ * Keep property changes that are marked `sync: false` (those that came from the kernel, and a change of
+ * look) from being sent to the kernel.
  *
- * jupyter_bokeh 4.1 sends every change event, also those marked so: each streamed row returns to the
- * kernel. BokehJS itself only listens here for roots and the title, which pass.
+ * jupyter_bokeh 4.1 sends every change event, also those marked so. BokehJS's own listeners here only
+ * look at roots and the title, which pass. Streamed rows still return: gdviz takes them as the page's
+ * answer that it has drawn them (see `Pace` in gdviz/widgets/live.py).
  */
 export function muteEchoes(bokeh: BokehJS): void {
   const { prototype } = bokeh.require('document').Document;

@@ -42,6 +42,17 @@ function plain(from: unknown): Record<string, unknown> {
   return (from as Record<string, unknown> | undefined) ?? {};
 }
 
+/** Whether two colours, or two palettes, are the same. */
+function same(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return (
+      one.length === other.length &&
+      one.every((item, index) => item === other[index])
+    );
+  }
+  return one === other;
+}
+
 /** The colour that a property holds; a specification gives its value. */
 function current(model: BokehModel, name: string): unknown {
   const value = model.properties[name]?.get_value();
@@ -65,7 +76,7 @@ export function paintDocument(document: BokehDocument, look: Look): void {
     const changed: Record<string, unknown> = {};
     for (const [name, colour] of Object.entries(looks[look])) {
       const before = looks[other][name];
-      if (before !== colour && current(model, name) === before) {
+      if (!same(before, colour) && same(current(model, name), before)) {
         changed[name] = colour;
       }
     }
