@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from bokeh.models import Axis, FixedTicker, HoverTool, Range1d, SaveTool
+from bokeh.core.properties import value
+from bokeh.models import Axis, ColumnDataSource, FixedTicker, HoverTool, Range1d, SaveTool
 from bokeh.models.annotations import Label, Legend, LegendItem, Title
 from bokeh.plotting import figure
 
@@ -138,6 +139,14 @@ def note(plot: figure, x: float, y: float, text: str = "", **settings: Any) -> L
     paint(label, text_color="faint")
     plot.add_layout(label)
     return label
+
+
+def words(plot: figure, source: ColumnDataSource, role: str, **settings: Any) -> Any:
+    """Draw the column `text` at columns `x` and `y`; return the renderer."""
+    settings = {"text_font_size": TICK_PX, "text_baseline": "middle", **settings}
+    made = plot.text("x", "y", "text", source=source, text_font=value(FONT), **settings)
+    paint(made.glyph, text_color=role)
+    return made
 
 
 def legend(plot: figure, entries: Mapping[str, list[Any]], **settings: Any) -> Legend:

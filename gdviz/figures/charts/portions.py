@@ -6,21 +6,26 @@ the message took. `portions` cuts the time so that it adds up exactly. Where sev
 instant belongs to one of them:
 
 1. to one that moves the bytes, before one that only tells somebody something;
-2. of those that move bytes to the longest one: in a pipeline it sets the pace. Stages behind the slowest
-   one are stretched to its pace, so of stages that are equally long within 2 % it is the first;
+2. of those that move bytes to the longest one: in a pipeline it sets the pace. The others are stretched
+   to its pace (those behind it wait for bytes, those before it for room), so stages that are equally long
+   within 2 % are told apart by the narrowest place that each one crosses, if the places' capacities are
+   known, and else the first one has it;
 3. of the others to one on the critical path (walked back from the end: a stage that ends when the next
    one starts), then to the longest.
 
 What is left of the other stages is what they add before and after. A portion is the CPU's if any CPU
-stage is active in it, whoever it belongs to. This is a reading of the timeline, not another model.
+stage is active in it, whoever it belongs to: involved, which for many chunks is not busy all the time.
+This is a reading of the timeline, not another model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from gdviz.model import Side, Stage
+from gdviz.model import Place, Side, Stage
 
 #: Stages whose durations differ by less are taken as equally long.
 SAME_PACE = 0.02
@@ -40,7 +45,7 @@ class Portion:
     start_s, end_s
         From the moment the message is posted.
     cpu
-        Whether a CPU is at work.
+        Whether a CPU is involved.
     """
 
     stage: Stage | None
@@ -75,26 +80,39 @@ def critical(stages: Sequence[Stage]) -> frozenset[tuple[str, Side]]:
         found.add((at.key, at.side))
 
 
-def _owner(active: Sequence[Stage], path: frozenset[tuple[str, Side]]) -> Stage | None:
+def _owner(
+    active: Sequence[Stage], path: frozenset[tuple[str, Side]], capacities: Mapping[Place, float]
+) -> Stage | None:
     movers = [stage for stage in active if stage.moves_bytes]
     if movers:
         longest = max(stage.duration_s for stage in movers)
         paced = [stage for stage in movers if stage.duration_s >= longest * (1 - SAME_PACE)]
-        return min(paced, key=lambda stage: stage.start_s)
+        return min(paced, key=lambda stage: (_narrowest(stage, capacities), stage.start_s))
     if active:
         return max(active, key=lambda stage: ((stage.key, stage.side) in path, stage.duration_s))
     return None
 
 
-def portions(stages: Iterable[Stage]) -> tuple[Portion, ...]:
-    """Return one message's time, from 0 to the last end, cut without gap or overlap."""
+def _narrowest(stage: Stage, capacities: Mapping[Place, float]) -> float:
+    known = [capacities[place] for place in stage.places if capacities.get(place)]
+    return min(known, default=math.inf)
+
+
+def portions(stages: Iterable[Stage], capacities: Mapping[Place, float] | None = None) -> tuple[Portion, ...]:
+    """Return one message's time, from 0 to the last end, cut without gap or overlap.
+
+    Parameters
+    ----------
+    capacities
+        Bytes a second that each place can carry (`Prediction.capacities`).
+    """
     stages = [stage for stage in stages if stage.duration_s > 0]
     path = critical(stages)
     times = sorted({0.0, *(stage.start_s for stage in stages), *(stage.end_s for stage in stages)})
     cut: list[Portion] = []
-    for start, end in zip(times, times[1:], strict=False):
+    for start, end in pairwise(times):
         active = [stage for stage in stages if stage.start_s <= start and stage.end_s >= end]
-        owner, cpu = _owner(active, path), any(stage.cpu for stage in active)
+        owner, cpu = _owner(active, path, capacities or {}), any(stage.cpu for stage in active)
         if cut and cut[-1].stage is owner and cut[-1].cpu == cpu:
             cut[-1] = Portion(owner, cut[-1].start_s, end, cpu)
         else:

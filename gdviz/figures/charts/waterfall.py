@@ -1,0 +1,281 @@
+"""Where one message's time goes: a bar for each path in one scale, cut by stage in order.
+
+How overlapping stages share the time is said in `gdviz.figures.charts.portions`. Lengths are true: what
+is too short for a label stands in the list below its bar, in order and with its time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bokeh.models import CDSView, ColumnDataSource, GroupFilter, LayoutDOM
+
+from gdviz.figures.charts import axes
+from gdviz.figures.charts.frame import BASE_PX, HATCH, bearing, chart, hover, legend, set_ticks, words
+from gdviz.figures.charts.portions import Portion, own_times, portions
+from gdviz.figures.charts.text import table
+from gdviz.figures.text_size import plain, text_width
+from gdviz.figures.theme import paint
+from gdviz.messages import _
+from gdviz.model import DataPath, Prediction, Side, Stage
+from gdviz.quantities import format_duration, three_digits
+
+#: Pixels: heading, labels above the bar, bar, a line of the list, room between paths; type of labels.
+HEAD_PX, LABEL_PX, BAR_PX, LINE_PX, GAP_PX, TYPE_PX = 22, 17, 30, 17, 18, 12
+
+#: What the axes take of the width.
+MARGIN_PX = 60
+
+#: Kinds of pieces: each is drawn in its own way.
+IDLE = "idle"
+
+
+class WaterfallChart:
+    """One message's time by stage, for each path.
+
+    Parameters
+    ----------
+    messages
+        By path: a prediction, whose capacities tell which of several overlapping stages is the
+        narrowest, or only the stages.
+    simulated
+        Whether the stages come from the model; then the chart says so.
+    width
+        Pixels that the labels are laid out for; the chart stretches from there.
+
+    Attributes
+    ----------
+    root : LayoutDOM
+        The chart.
+    source : ColumnDataSource
+        The pieces.
+    """
+
+    def __init__(
+        self,
+        messages: Mapping[DataPath, Prediction | Sequence[Stage]] | None = None,
+        *,
+        simulated: bool = True,
+        width: int = 960,
+    ) -> None:
+        self.simulated = simulated
+        self._room_px = width - MARGIN_PX
+        self._cut: dict[DataPath, tuple[Portion, ...]] = {}
+        self.source = ColumnDataSource(pieces({}))
+        self._texts = ColumnDataSource({"x": [], "y": [], "text": [], "kind": []})
+        title = bearing(_("Where one message's time goes"), simulated=simulated)
+        self._plot = chart(
+            title, x=(0.0, 1.0), y=(1.0, 0.0), width=width, height=200, x_title=_("time since posting")
+        )
+        self._plot.yaxis[0].visible = False
+        self._plot.grid.visible = False  # lines would run through the lists
+        self._draw()
+        self.root: LayoutDOM = self._plot
+        self.update(messages or {})
+
+    def update(self, messages: Mapping[DataPath, Prediction | Sequence[Stage]]) -> None:
+        """Show these messages instead."""
+        self._cut = {}
+        for path in DataPath:
+            message = messages.get(path, ())
+            if isinstance(message, Prediction):
+                self._cut[path] = portions(message.stages, message.capacities)
+            else:
+                self._cut[path] = portions(message)
+        self._cut = {path: cut for path, cut in self._cut.items() if cut}
+        end = max((cut[-1].end_s for cut in self._cut.values()), default=1.0)
+        self._plot.x_range.update(start=0.0, end=end * 1.02)
+        ticks = axes.linear_ticks(end, most=8) if self._cut else []
+        set_ticks(self._plot.xaxis[0], axes.labels(ticks, axes.time_label))
+        height, tops, texts = layout(self._cut, self._room_px)
+        self._plot.y_range.update(start=height, end=0.0)
+        self._plot.update(frame_height=int(height), height=None)
+        self._texts.data = texts
+        self.source.data = pieces(self._cut, tops)
+        self._key.visible = bool(self._cut)
+
+    # ------------------------------------------------------------------ drawing
+
+    def _draw(self) -> None:
+        drawn = []
+        cpu = []
+        for kind in (*DataPath, *(f"{path} cpu" for path in DataPath), IDLE):
+            view = CDSView(filter=GroupFilter(column_name="kind", group=str(kind)))
+            bar = self._plot.hbar(
+                y="y", left="left", right="right", height=BAR_PX, source=self.source, view=view,
+                line_alpha="line_alpha", line_width=1.5,
+            )  # fmt: skip
+            role = str(kind).split(" ", maxsplit=1)[0]
+            if kind == IDLE:
+                paint(bar.glyph, fill_color="none", line_color="grid")
+            else:
+                paint(bar.glyph, fill_color=role, line_color="paper")
+            if str(kind).endswith("cpu"):
+                bar.glyph.update(**HATCH)
+                bar.glyph.hatch_alpha = 0.9
+                paint(bar.glyph, hatch_color="paper")
+                cpu.append(bar)
+            drawn.append(bar)
+        self._words("label", "ink")
+        self._words("list", "faint")
+        self._words("empty", "faint", text_font_size=BASE_PX)
+        for path in DataPath:
+            self._words(path.value, path.value, text_font_size=BASE_PX, text_font_style="bold")
+        self._key = legend(self._plot, {_("hatched: a CPU is involved"): cpu[-1:]}, location="top_right")
+        tips = [
+            ("", "@path: @name"),
+            (_("its share"), "@own"),
+            (_("active"), "@active"),
+            ("", "@text"),
+        ]
+        hover(self._plot, tips, renderers=drawn)
+
+    def _words(self, kind: str, role: str, **settings: Any) -> None:
+        view = CDSView(filter=GroupFilter(column_name="kind", group=kind))
+        words(self._plot, self._texts, role, view=view, **settings)
+
+    # ------------------------------------------------------------------ words
+
+    def __str__(self) -> str:
+        """Return each path's stages with their share of the time, in order."""
+        blocks = []
+        for path, cut in self._cut.items():
+            total = cut[-1].end_s
+            names = stage_names(cut)
+            rows = [
+                (
+                    names[stage],
+                    _("yes") if stage and stage.cpu else "",
+                    format_duration(seconds),
+                    share(seconds, total),
+                )
+                for stage, seconds in own_times(cut)
+            ]
+            headings = (_("stage"), "CPU", _("time"), _("share"))
+            blocks.append(f"{headline(path, cut)}\n{table(headings, rows, left=2)}")
+        if self.simulated and blocks:
+            blocks.append(_("simulated"))
+        return "\n\n".join(blocks) or what_to_do()
+
+
+def what_to_do() -> str:
+    """Return what a chart without a message says."""
+    return _("Choose a message to see where its time goes")
+
+
+def share(seconds: float, total: float) -> str:
+    """Return a part of a whole in percent."""
+    return f"{three_digits(100 * seconds / total)} %"
+
+
+def headline(path: DataPath, cut: Sequence[Portion]) -> str:
+    """Return a path's total and how long a CPU is involved."""
+    cpu = sum(portion.duration_s for portion in cut if portion.cpu)
+    text = _("{path}: {total}, a CPU involved for {cpu}")
+    return text.format(path=path.value, total=format_duration(cut[-1].end_s), cpu=format_duration(cpu))
+
+
+def stage_names(cut: Sequence[Portion]) -> dict[Stage | None, str]:
+    """Return the stages' names, with the side where two stages bear one name."""
+    stages = dict.fromkeys(portion.stage for portion in cut)
+    count = Counter(stage.name for stage in stages if stage)
+    names: dict[Stage | None, str] = {}
+    for stage in stages:
+        if stage is None:
+            names[stage] = _("Nothing active")
+        elif count[stage.name] > 1 and stage.side is not Side.LOCAL:
+            names[stage] = plain(_("{stage}, {side}").format(stage=stage.name, side=stage.side.value))
+        else:
+            names[stage] = plain(stage.name)
+    return names
+
+
+def pieces(
+    cuts: Mapping[DataPath, Sequence[Portion]], tops: Mapping[DataPath, float] | None = None
+) -> dict[str, list[Any]]:
+    """Return portions as columns: a row each, `tops` giving the y of each path's bar."""
+    names = ("kind", "path", "name", "left", "right", "y", "line_alpha", "own", "active", "text")
+    out: dict[str, list[Any]] = {name: [] for name in names}
+    longest = max((cut[-1].end_s for cut in cuts.values()), default=1.0)
+    for path, cut in cuts.items():
+        called, own = stage_names(cut), dict(own_times(cut))
+        for portion in cut:
+            stage = portion.stage
+            kind = IDLE if stage is None else f"{path} cpu" if portion.cpu else path.value
+            first, last = (stage.start_s, stage.end_s) if stage else (portion.start_s, portion.end_s)
+            row = (
+                kind,
+                path.value,
+                called[stage],
+                portion.start_s,
+                portion.end_s,
+                (tops or {}).get(path, 0.0) + BAR_PX / 2,
+                1.0 if portion.duration_s > longest / 200 else 0.0,  # an edge would hide a thin piece
+                f"{format_duration(own[stage])}, {share(own[stage], cut[-1].end_s)}",
+                f"{format_duration(first) if first else '0'} – {format_duration(last)}",
+                plain(stage.text) if stage else "",
+            )
+            for name, value in zip(names, row, strict=True):
+                out[name].append(value)
+    return out
+
+
+def layout(
+    cuts: Mapping[DataPath, Sequence[Portion]], room_px: float
+) -> tuple[float, dict[DataPath, float], dict[str, list[Any]]]:
+    """Return the height in pixels, the top of each path's bar, and the texts with their places.
+
+    A label stands above its piece where it is not wider than that; the list below has them all.
+    """
+    texts: dict[str, list[Any]] = {"x": [], "y": [], "text": [], "kind": []}
+
+    def put(x: float, y: float, text: str, kind: str) -> None:
+        for name, value in zip(texts, (x, y, text, kind), strict=True):
+            texts[name].append(value)
+
+    tops: dict[DataPath, float] = {}
+    longest = max((cut[-1].end_s for cut in cuts.values()), default=1.0) * 1.02
+    y = 4.0
+    for path, cut in cuts.items():
+        put(0.0, y + HEAD_PX / 2, headline(path, cut), path.value)
+        tops[path] = y + HEAD_PX + LABEL_PX
+        names = stage_names(cut)
+        for start, end, stage in runs(cut):
+            wide = (end - start) / longest * room_px
+            if stage and text_width(names[stage], TYPE_PX) + 6 <= wide:
+                put(start, y + HEAD_PX + LABEL_PX / 2 + 1, names[stage], "label")
+        y = tops[path] + BAR_PX + 4
+        parts = [f"{names[stage]} {format_duration(seconds)}" for stage, seconds in own_times(cut)]
+        for line in wrapped(parts, room_px):
+            put(0.0, y + LINE_PX / 2, line, "list")
+            y += LINE_PX
+        y += GAP_PX
+    if not cuts:
+        put(0.02, 40.0, what_to_do(), "empty")
+        y = 80.0
+    return y, tops, texts
+
+
+def runs(cut: Sequence[Portion]) -> list[tuple[float, float, Stage | None]]:
+    """Return start, end and stage of neighbouring portions of one stage, whether a CPU works or not."""
+    joined: list[tuple[float, float, Stage | None]] = []
+    for portion in cut:
+        if joined and joined[-1][2] is portion.stage:
+            joined[-1] = (joined[-1][0], portion.end_s, portion.stage)
+        else:
+            joined.append((portion.start_s, portion.end_s, portion.stage))
+    return joined
+
+
+def wrapped(parts: Sequence[str], room_px: float) -> list[str]:
+    """Return `parts` joined by dots in lines that fit, no part broken."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]}  ·  {part}" if lines else part
+        if lines and text_width(longer, TYPE_PX) <= room_px:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
