@@ -2,7 +2,8 @@
 
 A figure measured elsewhere is a default, not a law: `dataclasses.replace(DEFAULTS, ...)` makes another
 machine room. `FITTED` names those that were chosen so that a published table comes out; a comparison
-with that table then shows a fit, and not a prediction.
+with that table then shows a fit, and not a prediction. "Unverified" marks a usual figure whose source has
+not been read for this model; "assumed" one that has no source.
 """
 
 from __future__ import annotations
@@ -28,28 +29,28 @@ class Constants:
         One way over one PCIe link, both ends' logic. 50 ns: a round trip to host memory then takes the
         350 ns that UCX 1.22 ships for fetching a work queue entry.
     pcie_switch_s
-        Through a PCIe switch. 105 ns: data sheets of Gen4 and Gen5 switches give 100 to 115 ns.
+        Through a PCIe switch. 105 ns, usual for Gen4 and Gen5 switches; unverified.
     root_complex_s
         Through a CPU's root complex. 50 ns, see `pcie_link_s`.
     socket_s
-        From one CPU socket to another. 150 ns: the difference of local and remote memory latency that
-        two-socket servers show.
+        From one CPU socket to another. 150 ns, about what remote memory adds on two-socket servers;
+        unverified.
     host_memory_s
-        Access of host memory from the root complex. 90 ns: idle DRAM latency.
+        Access of host memory from the root complex. 90 ns, idle DRAM latency; unverified.
     gpu_memory_s
         Access of GPU memory from its PCIe port. 700 ns: GDRCopy's README reads 1 B of a V100 through
         the BAR in 0.907 us, of which the link and the root complex take 200 ns.
     nic_fetch_s
         What the NIC itself adds to a work queue entry's fetch. 60 ns, see `pcie_link_s`.
     host_memory_share
-        Share of host memory's nominal bandwidth that streaming reaches. 0.8: STREAM on current servers.
+        Share of host memory's nominal bandwidth that streaming reaches. 0.8; assumed.
     host_memory_bytes_per_s
         Nominal bandwidth of a socket of unknown make. Six channels of DDR4-2666.
     nic_port_s
         Both NICs' logic and serialisers, one way. 400 ns: UCX 1.22 ships 600 ns a port, of which the
-        delivery over PCIe (reckoned apart here) takes about 200 ns.
+        delivery over PCIe (reckoned apart here) takes about 200 ns (an assumed split).
     ib_switch_s, ethernet_switch_s
-        Through one switch. 130 ns (NDR) and 300 ns (published figures go from 100 to 500 ns).
+        Through one switch. 130 ns (NDR) and 300 ns (secondary sources give 100 to 500 ns).
     cable_s_per_m
         Light in fibre or copper: 5 ns a metre.
     nic_bytes_per_s
@@ -59,7 +60,8 @@ class Constants:
         (40), a completion (20) and a descriptor (5), unbatched.
     program_s
         Time that the posting program adds to one call of post and poll, shared by a batch. 1.3 us: the
-        published latencies used here were measured from Python. A C program adds about 0.1 us.
+        published latencies used here were measured from Python. It takes up
+        whatever the stages before it miss of the base latency. A C program adds less, perhaps 0.1 us (assumed).
     batch
         Messages posted and polled in one call at most.
     qp_message_s
@@ -69,18 +71,19 @@ class Constants:
         The NIC's change from one queue pair to another. 10 ns: of 4 and 16 KiB messages from 16 queue
         pairs each takes 10 to 13 ns longer than its bytes.
     nic_message_s
-        A NIC's own time for one message. 3 ns: ConnectX-7's data sheet gives 330 million a second.
+        A NIC's own time for one message. 3 ns, 330 million a second for ConnectX-7; unverified.
     first_burst_bytes
         What a NIC sends on an idle queue pair before it waits for a first acknowledgement. Published
-        latencies rise by about 2 us between 64 KiB and 256 KiB, once, whatever the size above.
+        latencies rise by about 2 us between 64 KiB and 256 KiB, once, whatever the size above; that a wait
+        for an acknowledgement causes it is inferred, and 128 KiB is chosen between the two sizes.
     nic_buffer_bytes
         What a NIC reads ahead of the wire. 128 KiB; assumed.
     read_depth
-        RDMA reads that a queue pair has under way. 16: max_qp_rd_atom of mlx5 devices.
+        RDMA reads that a queue pair has under way. 16: max_qp_rd_atom of mlx5 devices; unverified.
     relaxed_ordering
         Whether the NIC may reorder its PCIe writes (IBV_ACCESS_RELAXED_ORDERING). perftest's default.
     cqe_bytes, wqe_bytes
-        Completion and work queue entries: 64 B each on mlx5.
+        Completion and work queue entries: 64 B each on mlx5; unverified.
     poll_s
         CPU time to see a completion. 20 ns, as UCX ships.
     copy_launch_s, copy_start_s, copy_wait_s
@@ -88,16 +91,16 @@ class Constants:
         GDRCopy's README gives 6 to 7 us for a small cudaMemcpy; the split among the three is assumed.
     chunk_bytes, bounce_buffers
         A staged message goes in chunks through so many bounce buffers. 512 KiB and 8: NCCL's default
-        buffer of 4 MiB in 8 steps.
+        buffer of 4 MiB in 8 steps; unverified.
     memcpy_bytes_per_s
-        One core's copy inside host memory. 12 GB/s, a usual figure for one core with large blocks.
+        One core's copy inside host memory. 12 GB/s, usual with large blocks; unverified.
     notice_s
         CPU time to notice at the far end that data have come, and to act. 0.3 us: a poll of a flag in
         memory and a branch, assumed.
     cpu_sigma
         Spread (of the logarithm) of CPU work's duration. 0.2: p99 is then 1.6 times the median.
     interrupt_hz, interrupt_s
-        Interrupts of a busy core, and how long one takes on average. 1000 Hz timer tick, 4 us.
+        Interrupts of a busy core, and how long one takes on average. 1000 Hz timer tick, 4 us; assumed.
     preempt_hz, preempt_s
         Preemptions of a busy core by other threads. 10 a second, 50 us on average; assumed.
     hardware_jitter_s
@@ -152,9 +155,12 @@ class Constants:
 DEFAULTS = Constants()
 
 _H100 = "H100 + ConnectX-7 400G, PIX, RC WRITE, rdma4py ibverbs/BENCHMARKS.md"
+_A30 = "A30 + ConnectX-6 at SYS, perftest #241 and ucx #9212"
+_EPYC = "EPYC 7452 + V100, StackOverflow 59277346"
 _100G = "GPUDirect over 100GbE, MTU 1024, cloud-native-docs gpu-operator-rdma.rst"
 
-#: Constants that were chosen so that a table comes out, and that table.
+#: Constants that were chosen so that a table comes out, and that table. A name with a dot is a ceiling of
+#: `gdviz.model.peer` that is the measured figure itself.
 FITTED: Mapping[str, str] = MappingProxyType(
     {
         "post_s": _H100,
@@ -163,5 +169,7 @@ FITTED: Mapping[str, str] = MappingProxyType(
         "first_burst_bytes": _H100,
         "cpu_sigma": _H100,
         "qp_message_s": _100G,
+        "peer.skylake_across": _A30,
+        "peer.zen_2": _EPYC,
     }
 )

@@ -2,7 +2,9 @@
 
 CPUs are poor PCIe switches: many have a ceiling of their own for it, often lower for reads than for
 writes, and lower again from socket to socket. The figures are published measurements, or the constants
-that NCCL v2.30.7 (src/graph/topo.h) and UCX 1.22 (src/ucs/sys/topo) ship.
+that NCCL v2.30.7 (src/graph/topo.h) and UCX 1.22 (src/ucs/sys/topo) ship. Where a ceiling is a measurement
+itself, comparing the model with that measurement shows nothing (`gdviz.model.FITTED`). Single
+measurements stand for a whole family of CPUs; some of them may have been limited by something else.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ _SAPPHIRE_RAPIDS = PeerCeilings(None, None, 22e9, 22e9, _INTEL_PAYLOAD, "sockets
 _EMERALD_RAPIDS = PeerCeilings(None, None, 40e9, 40e9, _INTEL_PAYLOAD, "sockets: NCCL")
 _ZEN_1_2 = PeerCeilings(
     6.1e9, 14.3e9, 5.1e9, 14.3e9, None,
-    "EPYC 7452 + V100: StackOverflow 59277346; read across sockets: UCX 1.22 (AMD SYS)",
+    "EPYC 7452 + V100: StackOverflow 59277346; read across sockets: UCX 1.22 (AMD SYS), write: assumed as near",
 )  # fmt: skip
 _ZEN_3_ON = PeerCeilings(
     22.5e9, None, 16e9, 16e9, None,
@@ -96,8 +98,8 @@ def strict_write_bytes_per_s(cpu: Cpu | None) -> float | None:
 def socket_memory_bytes_per_s(cpu: Cpu | None) -> float:
     """Return bytes a second of ordinary memory traffic, one way, between two sockets.
 
-    Links times transfer rate of the makers' data sheets (UPI: 2 B, xGMI: x16), of which three quarters
-    are taken as usable.
+    Number of links times their rate (UPI: 2 B a transfer, xGMI: x16) from the makers' data sheets, quoted
+    unverified; that three quarters are usable is assumed.
     """
     usable = 0.75
     vendor = cpu.vendor.lower() if cpu is not None else ""

