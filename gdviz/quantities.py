@@ -55,6 +55,12 @@ def _number(value: object, what: str) -> float | None:
     return number
 
 
+def _finite(number: float, value: object, what: str) -> float:
+    if not math.isfinite(number):
+        raise QuantityError(_("{value} is too large for a {what}.").format(value=value, what=what))
+    return number
+
+
 def parse_size(value: str | int) -> int:
     """Return a number of bytes from ``'64 MiB'``, ``'4 kB'``, ``'64k'`` or a plain number.
 
@@ -91,7 +97,7 @@ def parse_size(value: str | int) -> int:
         prefix = match[1]
         bare = unit == prefix
         scale = _BINARY.get(prefix) or (_BARE.get(prefix) if bare else None) or _DECIMAL[prefix]
-    size = number * scale
+    size = _finite(number * scale, value, _("size"))
     if size != int(size):
         raise QuantityError(_("{value} is not a whole number of bytes.").format(value=value))
     return int(size)
@@ -120,7 +126,7 @@ def parse_rate(value: str | float) -> float:
             _("{unit!r} is not a unit of rate.").format(unit=unit[:20]), _("Use Gb/s or GB/s.")
         )
     scale = _BINARY.get(match[1]) or _DECIMAL[match[1]]
-    return number * scale / (1 if match[2] == "B" else 8)
+    return _finite(number * scale / (1 if match[2] == "B" else 8), value, _("rate"))
 
 
 def parse_duration(value: str | float) -> float:
@@ -145,7 +151,7 @@ def parse_duration(value: str | float) -> float:
             _("{unit!r} is not a unit of time.").format(unit=unit[:20]),
             _("Use s, ms, us, ns, min or h."),
         )
-    return number * _SECONDS.get(unit, 1.0)
+    return _finite(number * _SECONDS.get(unit, 1.0), value, _("duration"))
 
 
 def three_digits(number: float) -> str:
@@ -158,6 +164,8 @@ def three_digits(number: float) -> str:
     """
     if number == 0:
         return "0"
+    if not math.isfinite(number):
+        return str(number)
     digits = max(0, 2 - math.floor(math.log10(abs(number))))
     rounded = round(number, digits)
     if abs(rounded) >= 10 ** (3 - digits) and digits:
@@ -166,6 +174,8 @@ def three_digits(number: float) -> str:
 
 
 def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    if math.isnan(value):
+        return _("unknown")
     for scale, unit in units:
         # 999.6 of a unit is printed as 1.00 of the next one.
         if float(three_digits(abs(value) / scale)) >= 1:

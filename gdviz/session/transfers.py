@@ -121,7 +121,8 @@ class Transfer:
         result = self.result
         if result is None:
             return f"{text}, {self.progress:.0%}>"
-        return (
-            f"{text}, {result.status.name}, {format_rate(result.bandwidth_bytes_per_s)}, "
-            f"p50 {format_duration(result.latency.p50)}>"
-        )
+        text += f", {result.status.name}"
+        if result.messages:
+            text += f", {format_rate(result.bandwidth_bytes_per_s)}"
+            text += f", p50 {format_duration(result.latency.p50)}"
+        return text + ">"
