@@ -61,7 +61,7 @@ class Constants:
     program_s
         Time that the posting program adds to one call of post and poll, shared by a batch. 1.3 us: the
         published latencies used here were measured from Python. It takes up
-        whatever the stages before it miss of the base latency. A C program adds less, perhaps 0.1 us (assumed).
+        whatever the other stages miss of the base latency. A C program adds less, perhaps 0.1 us (assumed).
     batch
         Messages posted and polled in one call at most.
     qp_message_s

@@ -156,7 +156,7 @@ def _pipeline(
             Stage(
                 "first_ack", _("First acknowledgement"), Side.WIRE,
                 _over_wire(setup.remote, setup.local), burst_end, burst_end + pause_s,
-                text=_("After a first burst of {size} the NIC is taken to wait once for an acknowledgement.").format(
+                text=_("After a first burst of {size} the NIC seems to wait once for an answer.").format(
                     size=format_size(constants.first_burst_bytes)
                 ),
             )

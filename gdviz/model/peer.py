@@ -53,7 +53,7 @@ _SAPPHIRE_RAPIDS = PeerCeilings(None, None, 22e9, 22e9, _INTEL_PAYLOAD, "sockets
 _EMERALD_RAPIDS = PeerCeilings(None, None, 40e9, 40e9, _INTEL_PAYLOAD, "sockets: NCCL")
 _ZEN_1_2 = PeerCeilings(
     6.1e9, 14.3e9, 5.1e9, 14.3e9, None,
-    "EPYC 7452 + V100: StackOverflow 59277346; read across sockets: UCX 1.22 (AMD SYS), write: assumed as near",
+    "EPYC 7452 + V100: StackOverflow 59277346; across: read UCX 1.22 (AMD SYS), write assumed",
 )  # fmt: skip
 _ZEN_3_ON = PeerCeilings(
     22.5e9, None, 16e9, 16e9, None,
