@@ -62,6 +62,7 @@ class SteppedClock:
         self._now = 0.0
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._ticket = itertools.count()
+        self._jumper: asyncio.Task[None] | None = None
 
     def now(self) -> float:
         """Return the time that the clock was moved to."""
@@ -86,14 +87,20 @@ class SteppedClock:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         deadline = self._now + seconds
         heapq.heappush(self._sleepers, (deadline, next(self._ticket), future))
-        if self.autojump:
-            # Everybody who is ready runs first; then the earliest sleeper's time has come.
+        if self.autojump and (self._jumper is None or self._jumper.done()):
+            self._jumper = asyncio.get_running_loop().create_task(self._jump())
+        await future
+
+    async def _jump(self) -> None:
+        """Move to one deadline after another, as long as somebody sleeps."""
+        while self._sleepers:
+            # Everybody who is ready runs, and goes to sleep again, before time moves on.
             for _ in range(4):
                 await asyncio.sleep(0)
-            while not future.done():
+            while self._sleepers and self._sleepers[0][2].done():
+                heapq.heappop(self._sleepers)
+            if self._sleepers:
                 self.advance(max(0.0, self._sleepers[0][0] - self._now))
-                await asyncio.sleep(0)
-        await future
 
 
 def wall_seconds() -> float:

@@ -88,7 +88,8 @@ def test_a_cpu_without_or_with_a_taken_number(read_one: Read) -> None:
 def test_several_hosts_become_several_machines() -> None:
     text = (
         f'<system version="1"><cpu numaid="0" host_hash="0xa">{GPU.format("0000:01:00.0")}</cpu>'
-        f'<cpu numaid="0" host_hash="0xb">{GPU.format("0000:01:00.0")}{GPU.format("0000:02:00.0")}</cpu></system>'
+        f'<cpu numaid="0" host_hash="0xb">{GPU.format("0000:01:00.0")}{GPU.format("0000:02:00.0")}</cpu>'
+        "</system>"
     )
     first, second = nccl_topology.read(text, name="rack")
     assert (first.name, second.name) == ("rack-0", "rack-1")
