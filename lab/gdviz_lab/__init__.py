@@ -32,4 +32,4 @@ def _load_jupyter_server_extension(server_app: Any) -> None:
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"]))
     os.environ["GDVIZ_LAB_BOKEH"] = bokeh.__version__
     os.environ["GDVIZ_LAB_PID"] = str(os.getpid())
-    server_app.log.info(f"gdviz-lab {__version__} serves BokehJS {bokeh.__version__}")
+    server_app.log.info("gdviz-lab %s serves BokehJS %s", __version__, bokeh.__version__)

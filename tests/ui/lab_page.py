@@ -149,6 +149,7 @@ class LabPage:
         self.page.wait_for_function(
             "name => document.body.dataset.jpThemeName === name", arg=name, timeout=30000
         )
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=START_S * 1000)
 
     def figures(self) -> Any:
         """Return a locator for the Bokeh figures in view order."""
