@@ -107,6 +107,7 @@ class SimulatedBuffer:
                 errno=errno.EINVAL,
             )
         self.provider.network.settle()
+        self.provider.network.runs.catch_up(self.memory)
 
     def read(self, offset: int = 0, length: int | None = None) -> bytes:
         """Return bytes from `offset`, to the end if no length is given."""
@@ -144,6 +145,9 @@ class SimulatedBuffer:
 
     def discard(self) -> None:
         """Give it back without asking."""
+        runs = self.provider.network.runs
+        runs.catch_up(self.memory)
+        runs.let_go(self.memory)
         self.freed = True
         self.memory.clear()
         book = self.provider.addresses

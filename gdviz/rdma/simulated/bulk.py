@@ -8,23 +8,21 @@ meet somewhere share it fairly (see `sharing`); single work requests beside them
 
 from __future__ import annotations
 
-import errno
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gdviz.errors import AllocationError, QueuePairStateError
-from gdviz.messages import _
+from gdviz.errors import AllocationError
 from gdviz.model import DataPath, Op, Prediction, flow
 from gdviz.rdma.requests import Completion, WcOpcode
 from gdviz.rdma.simulated.copying import Copier, Stretch
 from gdviz.rdma.simulated.faults import OPCODES, Fault, Inspector, check_start
+from gdviz.rdma.simulated.memory import SparseMemory
 from gdviz.rdma.simulated.regions import SimulatedRegion
 from gdviz.rdma.simulated.sharing import demand
 from gdviz.rdma.simulated.stream import EXACT_MESSAGES, Stream
 from gdviz.rdma.simulated.tally import Tally
 from gdviz.rdma.simulated.timing import End
-from gdviz.rdma.states import QpState
 from gdviz.rdma.status import WcStatus
 from gdviz.rdma.transfer import (
     Bounce,
@@ -57,15 +55,6 @@ class BulkRun:
         bounce: Bounce | None,
     ) -> None:
         check_start(pairs, spec, bounce)
-        for pair in pairs:
-            if pair.present_state is not QpState.RTS:
-                raise QueuePairStateError(
-                    _("Queue pair {number:#x} is in {state}, not in RTS.").format(
-                        number=pair.qp_num, state=pair.present_state.name
-                    ),
-                    _("Connect it first."),
-                    errno=errno.EINVAL,
-                )
         self.spec = spec
         self.provider = provider
         self.error: Completion | None = None
@@ -169,6 +158,16 @@ class BulkRun:
             ends.append(self._time_s + left / (self.prediction.messages_per_s * self._scale))
         return min(ends)
 
+    def catch_up(self, memory: SparseMemory) -> None:
+        """Copy all that has been sent, if it has to do with a memory."""
+        if self._copier is not None and self._copier.uses(memory):
+            self._copy(everything=True)
+
+    def let_go(self, memory: SparseMemory) -> None:
+        """Copy nothing any more, if it has to do with a memory."""
+        if self._copier is not None and self._copier.uses(memory):
+            self._copier = None
+
     def simulate(self, to_s: float) -> None:
         """Bring the run up to a time."""
         while not self._state.final and (self._time_s < to_s or self._stopped):
@@ -217,7 +216,7 @@ class BulkRun:
                 return
         until_s = math.inf if self._stopped else to_s
         if self._state is TransferState.RUNNING:
-            until_s = min(until_s, self._end_s)
+            until_s = max(self._time_s, min(until_s, self._end_s))
         limit = self._limit()
         if passing is not None:
             limit = passing if limit is None else min(limit, passing)

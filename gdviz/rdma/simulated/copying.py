@@ -84,6 +84,10 @@ class Copier:
             room += max(0, min(wanted, bounce.length) - bounce.memory.committed_bytes)
         return room
 
+    def uses(self, memory: SparseMemory) -> bool:
+        """Whether bytes come from, go to or pass through a memory."""
+        return any(stretch.memory is memory for stretch in self._way)
+
     def _versions(self) -> tuple[int, int]:
         return (self._way[0].memory.version, self._way[-1].memory.version)
 

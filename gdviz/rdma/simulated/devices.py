@@ -40,8 +40,9 @@ class SimulatedDevice:
         self.domains: set[SimulatedDomain] = set()
         self.completion_queues: set[SimulatedCompletionQueue] = set()
         self.iovas = AddressSpace(_IOVA_BASE, _IOVA_BYTES, 2**16)
-        self._qp_nums = itertools.count(0x100 + nic.index * 0x1000)
-        self._keys = itertools.count(0x1000 + nic.index * 0x100)
+        # Numbers that differ between NICs and nodes, so that a mix-up is an error here and not luck.
+        self._qp_nums = itertools.count(0x100 + nic.index * 0x1000 + provider.ordinal % 250 * 0x10000)
+        self._keys = itertools.count(0x1000 * (1 + provider.ordinal % 15) + nic.index * 0x10000)
 
     @property
     def gid(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gdviz.errors import TransferError
+from gdviz.errors import QueuePairStateError, TransferError
 from gdviz.messages import _
 from gdviz.model import DataPath, Op
 from gdviz.rdma.requests import Opcode, RecvRequest, SendRequest, Sge
@@ -146,6 +147,8 @@ def check_start(pairs: Sequence[SimulatedQueuePair], spec: TransferSpec, bounce:
     ------
     TransferError
         Queue pairs, depth or bounce buffers are not as the transfer needs them.
+    QueuePairStateError
+        A queue pair is not in RTS.
     """
     if len(pairs) != spec.qps or len(set(pairs)) != len(pairs):
         raise TransferError(
@@ -154,6 +157,14 @@ def check_start(pairs: Sequence[SimulatedQueuePair], spec: TransferSpec, bounce:
             )
         )
     for pair in pairs:
+        if pair.present_state is not QpState.RTS:
+            raise QueuePairStateError(
+                _("Queue pair {number:#x} is in {state}, not in RTS.").format(
+                    number=pair.qp_num, state=pair.present_state.name
+                ),
+                _("Connect it first."),
+                errno=errno.EINVAL,
+            )
         if pair.max_send_wr < spec.depth:
             raise TransferError(
                 _("{depth} messages in flight do not fit into a send queue of {limit}.").format(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gdviz.errors import TransferError, VerbsError
 from gdviz.machine import Machine
 from gdviz.messages import _
-from gdviz.rdma.provider import GPU_PAGE_BYTES, HOST_PAGE_BYTES, Location, MemoryRegion, QueuePair
+from gdviz.rdma.provider import GPU_PAGE_BYTES, HOST_PAGE_BYTES, Location, MemoryRegion, Provider, QueuePair
 from gdviz.rdma.requests import Sge
 from gdviz.rdma.simulated.buffers import AddressBook, SimulatedBuffer, allocate
 from gdviz.rdma.simulated.bulk import BulkRun
@@ -188,3 +188,9 @@ class SimulatedProvider:
 
     def __repr__(self) -> str:
         return f"<simulated node {self.node}{' (closed)' if self.closed else ''}>"
+
+
+if TYPE_CHECKING:
+
+    def _keeps_the_protocols(provider: SimulatedProvider) -> Provider:
+        return provider

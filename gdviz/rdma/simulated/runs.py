@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gdviz.rdma.simulated.bulk import BulkRun
+from gdviz.rdma.simulated.memory import SparseMemory
 from gdviz.rdma.simulated.sharing import fair_scales
 
 if TYPE_CHECKING:
@@ -50,6 +51,16 @@ class BulkRuns:
             run.simulate(to_s)
         self._runs = [run for run in self._runs if not run.state.final]
         return to_s
+
+    def catch_up(self, memory: SparseMemory) -> None:
+        """Let runs copy all that they have sent to or from a memory: someone wants to see or change it."""
+        for run in self._runs:
+            run.catch_up(memory)
+
+    def let_go(self, memory: SparseMemory) -> None:
+        """Let no run touch a memory any more: it is being freed."""
+        for run in self._runs:
+            run.let_go(memory)
 
     def stop_all(self, provider: SimulatedProvider) -> None:
         """Stop all runs of a node that is closed."""
