@@ -110,7 +110,7 @@ def _open(data: str | bytes, name: str, source: str) -> Opened:
         if known.looks_like(text):
             machines = known.read(data, name=name, source=source)
             return Opened(known.kind, machines, machines[0].notices)
-    what = shown(source, MAX_SHOWN) if source else _("The text")
+    what = shown(source, MAX_SHOWN) if source else _("That")
     raise ReaderError(
         _("{what} is {found}.").format(what=what, found=_describe(text)),
         _("gdviz reads: {formats}.").format(formats=", ".join(known.title for known in FORMATS)),

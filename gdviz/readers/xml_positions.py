@@ -25,6 +25,9 @@ MAX_ELEMENTS = 250_000
 #: Characters that are kept of an attribute's value.
 MAX_VALUE = 4096
 
+#: Comments, quotes and brackets that are followed before the first element.
+MAX_STEPS = 100_000
+
 _DOCTYPE_MARK = re.compile(r"""["'\[\]>]|<!--""")
 _CLOSERS = {'"': '"', "'": "'", "<!--": "-->"}
 _SPACE = re.compile(r"[\s\ufeff]*")
@@ -175,8 +178,8 @@ def _shift_lines(root: Element, shift: int) -> None:
 
 
 def _prolog_end(text: str, start: int = 0) -> int:
-    """Return where white space, comments and processing instructions end."""
-    while True:
+    """Return where white space, comments and processing instructions end; the text's end if nowhere near."""
+    for _step in range(MAX_STEPS):
         match = _SPACE.match(text, start)
         start = match.end() if match else start
         for opener, closer in (("<!--", "-->"), ("<?", "?>")):
@@ -188,12 +191,16 @@ def _prolog_end(text: str, start: int = 0) -> int:
                 break
         else:
             return start
+    return len(text)
 
 
 def _doctype_end(text: str, start: int) -> int:
     """Return where a document type ends, with its internal subset; the text's end if it does not."""
     depth = 0
-    while match := _DOCTYPE_MARK.search(text, start):
+    for _step in range(MAX_STEPS):
+        match = _DOCTYPE_MARK.search(text, start)
+        if match is None:
+            break
         mark, start = match[0], match.end()
         if mark in _CLOSERS:
             end = text.find(_CLOSERS[mark], start)

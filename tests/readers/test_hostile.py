@@ -201,6 +201,14 @@ def test_what_never_ends_ends(mark: str) -> None:
     check_any(mark + "'\"[" * 100_000)
 
 
+@pytest.mark.parametrize("piece", ["<!---->", "<?a?>"])
+def test_an_endless_prolog_is_given_up(monkeypatch: pytest.MonkeyPatch, piece: str) -> None:
+    text = piece * 50 + '<system version="1"/>'
+    assert nccl_topology.looks_like(text)
+    monkeypatch.setattr(xml_positions, "MAX_STEPS", 40)
+    assert not nccl_topology.looks_like(text)
+
+
 # ------------------------------------------------------------------ encodings
 
 
