@@ -50,7 +50,8 @@ def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_readers_load_nothing_heavy() -> None:
-    code = "import sys, gdviz.readers; print([m for m in ('numpy', 'bokeh', 'click') if m in sys.modules])"
+    heavy = ("bokeh", "ipywidgets", "networkx")
+    code = f"import sys, gdviz.readers; print([m for m in {heavy} if m in sys.modules])"
     root = Path(gdviz.readers.__file__).parents[2]
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60, check=True
