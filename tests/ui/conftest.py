@@ -106,10 +106,16 @@ def hub_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
     yield from serve(tmp_path_factory.mktemp("hub"), base_url="/user/x/")
 
 
-def serve(folder: Path, *, base_url: str) -> Iterator[LabServer]:
+@pytest.fixture(scope="package")
+def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """Give a JupyterLab without gdviz-lab."""
+    yield from serve(tmp_path_factory.mktemp("plain"), base_url="/", plain=True)
+
+
+def serve(folder: Path, *, base_url: str, plain: bool = False) -> Iterator[LabServer]:
     """Start a server on copies of the notebooks; stop it and its kernels at the end."""
     sources = (HERE / "notebooks", REPOSITORY / "notebooks")
-    with LabServer(folder, base_url=base_url, notebooks=sources) as server:
+    with LabServer(folder, base_url=base_url, notebooks=sources, plain=plain) as server:
         yield server
 
 
@@ -123,6 +129,12 @@ def lab_page(browser: Any, lab_server: LabServer, request: pytest.FixtureRequest
 def hub_page(browser: Any, hub_server: LabServer, request: pytest.FixtureRequest) -> Iterator[LabPage]:
     """Give a page on `hub_server`, 1440 x 900."""
     yield from open_page(browser, hub_server, request)
+
+
+@pytest.fixture
+def plain_page(browser: Any, plain_server: LabServer, request: pytest.FixtureRequest) -> Iterator[LabPage]:
+    """Give a page on `plain_server`, 1440 x 900."""
+    yield from open_page(browser, plain_server, request)
 
 
 def open_page(browser: Any, server: LabServer, request: pytest.FixtureRequest) -> Iterator[LabPage]:

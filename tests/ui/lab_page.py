@@ -78,7 +78,8 @@ class LabPage:
 
     def wait_for_lab(self) -> None:
         """Wait until JupyterLab and gdviz-lab's plugins have started."""
-        self.page.wait_for_function("() => window.gdviz !== undefined", timeout=START_S * 1000)
+        mark = "jupyterapp" if self.server.plain else "gdviz"
+        self.page.wait_for_function(f"() => window.{mark} !== undefined", timeout=START_S * 1000)
         self.page.wait_for_selector("#jp-main-dock-panel", timeout=START_S * 1000)
         self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=START_S * 1000)
 

@@ -41,11 +41,16 @@ class LabServer:
         The path under which it answers, with a slash at both ends.
     notebooks
         Folders whose contents are copied into the server's root; those that do not exist are left out.
+    plain
+        Without gdviz-lab, as in a JupyterLab where somebody has only installed gdviz.
     """
 
-    def __init__(self, folder: Path, *, base_url: str, notebooks: Sequence[Path]) -> None:
+    def __init__(
+        self, folder: Path, *, base_url: str, notebooks: Sequence[Path], plain: bool = False
+    ) -> None:
         self.folder = folder
         self.base_url = base_url
+        self.plain = plain
         self.token = secrets.token_hex(16)
         self.root = folder / "notebooks"
         self.root.mkdir(parents=True)
@@ -65,6 +70,9 @@ class LabServer:
         settings = config / "labconfig"
         settings.mkdir(parents=True)
         (settings / "default_setting_overrides.json").write_text(json.dumps(OVERRIDES), encoding="utf-8")
+        if self.plain:
+            disabled = {"disabledExtensions": {"gdviz-lab": True}}
+            (settings / "page_config.json").write_text(json.dumps(disabled), encoding="utf-8")
         env = {
             name: value
             for name, value in os.environ.items()
@@ -89,6 +97,8 @@ class LabServer:
             "--LabApp.news_url=None",
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         ]
+        if self.plain:
+            command.append("--ServerApp.jpserver_extensions={'gdviz_lab': False, 'jupyterlab': True}")
         self._process = subprocess.Popen(
             command,
             env=env,

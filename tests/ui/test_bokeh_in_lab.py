@@ -104,6 +104,17 @@ def test_figure_starts_in_the_dark_look(lab_page: LabPage) -> None:
     lab_page.theme("JupyterLab Light")
 
 
+def test_without_gdviz_lab_bokehjs_comes_with_the_notebook(plain_page: LabPage) -> None:
+    assert plain_page.page.evaluate("() => window.Bokeh") is None
+    run_figure(plain_page)
+    assert not [path for path in plain_page.requests if "gdviz/bokeh" in path]
+    outputs = [output for cell in plain_page.save()["cells"] for output in cell["outputs"]]
+    scripts = [output["data"] for output in outputs if "application/javascript" in output["data"]]
+    assert len(scripts) == 1
+    assert len(scripts[0]["application/javascript"]) < 2_000_000
+    plain_page.assert_clean()
+
+
 @pytest.mark.parametrize("path", ["gdviz/bokeh/js/bokeh.min.js", "gdviz/bokeh-version"])
 def test_strangers_are_refused(lab_server: LabServer, path: str) -> None:
     assert lab_server.ask(path)[0] == 200
