@@ -1,1 +1,17 @@
 """Pictures: data to plain columns and rectangles, then to Bokeh models. No widget, no reading of files."""
+
+from gdviz.figures.charts.live import LiveCharts
+from gdviz.figures.charts.percentiles import PercentileChart
+from gdviz.figures.charts.sweep import SweepCharts
+from gdviz.figures.charts.timeline import SlowMotion
+from gdviz.figures.charts.waterfall import WaterfallChart
+from gdviz.figures.path_picture import PathPicture
+
+__all__ = [
+    "LiveCharts",
+    "PathPicture",
+    "PercentileChart",
+    "SlowMotion",
+    "SweepCharts",
+    "WaterfallChart",
+]

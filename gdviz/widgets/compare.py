@@ -136,7 +136,7 @@ class ComparePanel(Panel):
             )
             for path in DataPath
         }
-        self.waterfall.update({path: p.stages for path, p in predictions.items()})
+        self.waterfall.update(predictions)
         self.controls.message.say(
             _("Where the time of one message of {size} goes.").format(size=format_size(size))
         )

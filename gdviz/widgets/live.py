@@ -80,6 +80,7 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
     def __init__(self, root: LayoutDOM, engine: Engine | None = None, **traits: Any) -> None:
         ensure_bokehjs()
         self._engine = engine
+        self._closed = False
         self.pace = Pace()
         traits.setdefault("combine_events", True)
         super().__init__(root, **traits)
@@ -101,6 +102,16 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
         model_id = (content.get("model") or {}).get("id")
         model = self._document.get_model_by_id(model_id) if model_id and self._document else None
         return isinstance(model, Selection)
+
+    def close(self) -> None:
+        """Take it off the page; closing twice is allowed."""
+        if not self._closed:
+            self._closed = True
+            super().close()
+
+    def __repr__(self) -> str:
+        # The one of ipywidgets would print the whole document.
+        return f"<{type(self).__name__} of {type(self._model).__name__} {self._model.id}>"
 
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
         """Return the widget's state with the model as it is now, for a page that opens late."""

@@ -7,10 +7,13 @@ when the page is slow, more of them travel together, and what no page could show
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gdviz.clock import timestamp
-from gdviz.session import Sample, Session, Topic
+from gdviz.model import Place
+from gdviz.session import Sample, Session, Topic, Transfer
 
 if TYPE_CHECKING:
     from gdviz.figures import LiveCharts
@@ -39,16 +42,18 @@ class Pump:
         self._figure = figure
         self._waiting: list[Sample] = []
         self._task: asyncio.Task[None] | None = None
-        self._transfer: int | None = None
+        self._transfer: Transfer | None = None
         self._unwatch = session.watch(Topic.SAMPLES, self._on_samples)
 
-    def follow(self, transfer: int) -> None:
+    def follow(self, transfer: Transfer) -> None:
         """Show the samples of this transfer from now on."""
         self._transfer = transfer
         self._waiting.clear()
 
     def _on_samples(self, samples: list[Sample]) -> None:
-        self._waiting += [sample for sample in samples if sample.transfer == self._transfer]
+        if self._transfer is None:
+            return
+        self._waiting += [sample for sample in samples if sample.transfer == self._transfer.number]
         if self._waiting and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._flush())
 
@@ -57,15 +62,28 @@ class Pump:
             # Real time: the page's pace does not depend on how fast the session's clock runs.
             await asyncio.sleep(self._figure.pace.interval_s)
             rows, self._waiting = thinned(self._waiting, MOST_ROWS), []
-            if rows:
+            if rows and self._transfer is not None:
+                capacities = self._transfer.prediction.capacities
                 self._figure.pace.sent()
-                self._charts.update(rows, at_ms=timestamp() * 1000)
+                self._charts.update([in_shares(row, capacities) for row in rows], at_ms=timestamp() * 1000)
 
     def close(self) -> None:
         """Stop."""
         self._unwatch()
-        if self._task is not None:
+        if self._task is not None and self._session.engine.alive:
             self._session.engine.loop.call_soon_threadsafe(self._task.cancel)
+
+
+def in_shares(sample: Sample, capacities: Mapping[Place, float]) -> Sample:
+    """Return a sample whose loads are shares of what each place can carry, as the picture fills them."""
+    return replace(
+        sample,
+        loads={
+            place: rate / capacities[place]
+            for place, rate in sample.loads.items()
+            if capacities.get(place)
+        },
+    )
 
 
 def thinned(samples: list[Sample], most: int) -> list[Sample]:

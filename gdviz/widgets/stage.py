@@ -78,7 +78,7 @@ class Stage:
     def _on_transfer(self, transfer: Transfer) -> None:
         if isinstance(transfer, Transfer) and not transfer.quiet and not transfer.done.done():
             if self.pump is not None:
-                self.pump.follow(transfer.number)
+                self.pump.follow(transfer)
             self.show_transfer(transfer)
 
     def close(self) -> None:
