@@ -143,8 +143,9 @@ def note(plot: figure, x: float, y: float, text: str = "", **settings: Any) -> L
 
 def words(plot: figure, source: ColumnDataSource, role: str, **settings: Any) -> Any:
     """Draw the column `text` at columns `x` and `y`; return the renderer."""
+    font = value(settings.pop("font", FONT))
     settings = {"text_font_size": TICK_PX, "text_baseline": "middle", **settings}
-    made = plot.text("x", "y", "text", source=source, text_font=value(FONT), **settings)
+    made = plot.text("x", "y", "text", source=source, text_font=font, **settings)
     paint(made.glyph, text_color=role)
     return made
 

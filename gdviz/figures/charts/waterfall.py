@@ -13,11 +13,11 @@ from typing import Any
 from bokeh.models import CDSView, ColumnDataSource, GroupFilter, LayoutDOM
 
 from gdviz.figures.charts import axes
-from gdviz.figures.charts.frame import BASE_PX, HATCH, bearing, chart, hover, legend, set_ticks, words
+from gdviz.figures.charts.bars import IDLE, draw_bars, kind_of
+from gdviz.figures.charts.frame import BASE_PX, bearing, chart, hover, legend, set_ticks, words
 from gdviz.figures.charts.portions import Portion, own_times, portions
 from gdviz.figures.charts.text import table
 from gdviz.figures.text_size import plain, text_width
-from gdviz.figures.theme import paint
 from gdviz.messages import _
 from gdviz.model import DataPath, Prediction, Side, Stage
 from gdviz.quantities import format_duration, three_digits
@@ -27,9 +27,6 @@ HEAD_PX, LABEL_PX, BAR_PX, LINE_PX, GAP_PX, TYPE_PX = 22, 17, 30, 17, 18, 12
 
 #: What the axes take of the width.
 MARGIN_PX = 60
-
-#: Kinds of pieces: each is drawn in its own way.
-IDLE = "idle"
 
 
 class WaterfallChart:
@@ -99,38 +96,21 @@ class WaterfallChart:
     # ------------------------------------------------------------------ drawing
 
     def _draw(self) -> None:
-        drawn = []
-        cpu = []
-        for kind in (*DataPath, *(f"{path} cpu" for path in DataPath), IDLE):
-            view = CDSView(filter=GroupFilter(column_name="kind", group=str(kind)))
-            bar = self._plot.hbar(
-                y="y", left="left", right="right", height=BAR_PX, source=self.source, view=view,
-                line_alpha="line_alpha", line_width=1.5,
-            )  # fmt: skip
-            role = str(kind).split(" ", maxsplit=1)[0]
-            if kind == IDLE:
-                paint(bar.glyph, fill_color="none", line_color="grid")
-            else:
-                paint(bar.glyph, fill_color=role, line_color="paper")
-            if str(kind).endswith("cpu"):
-                bar.glyph.update(**HATCH)
-                bar.glyph.hatch_alpha = 0.9
-                paint(bar.glyph, hatch_color="paper")
-                cpu.append(bar)
-            drawn.append(bar)
+        bars = draw_bars(self._plot, self.source, BAR_PX, line_alpha="line_alpha", line_width=1.5)
         self._words("label", "ink")
         self._words("list", "faint")
         self._words("empty", "faint", text_font_size=BASE_PX)
         for path in DataPath:
             self._words(path.value, path.value, text_font_size=BASE_PX, text_font_style="bold")
-        self._key = legend(self._plot, {_("hatched: a CPU is involved"): cpu[-1:]}, location="top_right")
+        hatched = bars[kind_of(DataPath.STAGED, cpu=True)]
+        self._key = legend(self._plot, {_("hatched: a CPU is involved"): [hatched]}, location="top_right")
         tips = [
             ("", "@path: @name"),
             (_("its share"), "@own"),
             (_("active"), "@active"),
             ("", "@text"),
         ]
-        hover(self._plot, tips, renderers=drawn)
+        hover(self._plot, tips, renderers=list(bars.values()))
 
     def _words(self, kind: str, role: str, **settings: Any) -> None:
         view = CDSView(filter=GroupFilter(column_name="kind", group=kind))
@@ -203,7 +183,7 @@ def pieces(
         called, own = stage_names(cut), dict(own_times(cut))
         for portion in cut:
             stage = portion.stage
-            kind = IDLE if stage is None else f"{path} cpu" if portion.cpu else path.value
+            kind = IDLE if stage is None else kind_of(path, cpu=portion.cpu)
             first, last = (stage.start_s, stage.end_s) if stage else (portion.start_s, portion.end_s)
             row = (
                 kind,
