@@ -108,7 +108,7 @@ def role_mapper() -> Any:
 
     names = list(ROLES["light"])
     looks = {look: {"palette": [colour(role, look) for role in names]} for look in ("light", "dark")}
-    return CategoricalColorMapper(factors=names, tags=[{TAG: looks}], **looks["light"])
+    return CategoricalColorMapper(factors=names, palette=looks["light"]["palette"], tags=[{TAG: looks}])
 
 
 def use_look(root: Any, look: Look) -> None:
