@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from gdviz.figures.route import Leg
 from gdviz.figures.shapes import Point, Rect, inside, overlap
-from gdviz.figures.text_size import SMALL_PX, text_width
+from gdviz.figures.text_size import MIN_PX, SMALL_PX, text_width
 
-PAD_X, PAD_Y = 5.0, 2.0
+#: Round the text, with a border and without.
+PAD_X, PAD_X_PLAIN, PAD_Y = 6.0, 1.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,15 @@ class Chip:
     @property
     def rect(self) -> Rect:
         """The pixels that it takes at most."""
-        width, height = chip_size(self.text, self.size, self.bold)
+        width, height = chip_size(self.text, self.size, self.bold, self.edge)
         return self.x - width / 2, self.y - height / 2, self.x + width / 2, self.y + height / 2
 
 
-def chip_size(text: str, size: int, bold: bool = False) -> tuple[float, float]:
+def chip_size(text: str, size: int, bold: bool = False, edge: str = "none") -> tuple[float, float]:
     """Return (width, height) of a chip in pixels."""
-    width = text_width(text, size, bold=bold) + 2 * PAD_X
-    return width, size * 1.2 * (text.count("\n") + 1) + 2 * PAD_Y
+    pad = PAD_X_PLAIN if edge == "none" else PAD_X
+    width = text_width(text, size, bold=bold) + 2 * pad
+    return width, size * 1.2 * (text.count("\n") + 1) + 2 * (1.0 if edge == "none" else PAD_Y)
 
 
 def place_chip(
@@ -50,7 +52,8 @@ def place_chip(
     obstacles: Iterable[Rect],
     area: Rect,
     *,
-    size: int = SMALL_PX,
+    avoid: Iterable[Rect] = (),
+    sizes: Sequence[int] = (SMALL_PX, MIN_PX),
     role: str = "ink",
     edge: str = "none",
     bold: bool = False,
@@ -67,16 +70,23 @@ def place_chip(
         Rectangles to keep clear of.
     area
         Where chips may stand.
+    avoid
+        Rectangles to keep clear of if there is a place that does.
     """
-    walls = list(obstacles)
-    for text in texts:
-        width, height = chip_size(text, size, bold)
+    walls, rather_not = list(obstacles), list(avoid)
+    second: Chip | None = None
+    for text, size in ((text, size) for text in texts for size in sizes):
+        width, height = chip_size(text, size, bold, edge)
         for leg in legs:
             for x, y in _spots(leg, tube, width, height):
+                rect = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+                if not inside(rect, area) or any(overlap(rect, wall) for wall in walls):
+                    continue
                 chip = Chip(x, y, text, size, role, edge, bold)
-                if inside(chip.rect, area) and not any(overlap(chip.rect, wall) for wall in walls):
+                if not any(overlap(rect, link) for link in rather_not):
                     return chip
-    return None
+                second = second or chip
+    return second
 
 
 def _spots(leg: Leg, tube: float, width: float, height: float) -> Iterator[Point]:
@@ -85,9 +95,10 @@ def _spots(leg: Leg, tube: float, width: float, height: float) -> Iterator[Point
         zip(leg.points, leg.points[1:], strict=False),
         key=lambda step: -abs(step[1][1] - step[0][1]),
     )
-    for extra in (3.0, 9.0, 18.0):
+    for extra in (1.0, 6.0, 14.0):
         for (x0, y0), (x1, y1) in steps:
-            for share in (0.5, 0.35, 0.65, 0.2, 0.8, 0.05, 0.95):
+            level = abs(x1 - x0) > abs(y1 - y0)
+            for share in (0.5, 0.35, 0.65, 0.2, 0.8, 0.05, 0.95, *((-0.35, 1.35) if level else ())):
                 x, y = x0 + (x1 - x0) * share, y0 + (y1 - y0) * share
                 if abs(y1 - y0) >= abs(x1 - x0):
                     away = tube / 2 + width / 2 + extra

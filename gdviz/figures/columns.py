@@ -8,6 +8,7 @@ switch and everything below it become one box.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -110,9 +111,7 @@ def _columns(
         if part.id in folded:
             found.append(Column(part, BoxKind.GROUP, level))
         elif port:
-            found.append(
-                Column(part, BoxKind.PORT, tier, _columns(machine, children, folded, 0, tier + 1))
-            )
+            found.append(Column(part, BoxKind.PORT, tier, _columns(machine, children, folded, 0, tier + 1)))
         else:
             below_it = _columns(machine, children, folded, level + 1, tier)
             found.append(Column(part, BoxKind.SWITCH, level, below_it))
@@ -173,15 +172,7 @@ def _allot(simple: list[Column], left: float, right: float) -> list[tuple[Column
     if spare < 0:
         widths = [width * room / sum(least) for width in least]
     else:
-        # A NIC wants to stand centred below its link, so links get the first of what is left.
-        lanes = [i for i, column in enumerate(simple) if column.only_nic]
-        widths = list(least)
-        if lanes:
-            each = min(NIC_MIN - LANE, spare / len(lanes))
-            for i in lanes:
-                widths[i] += each
-            spare -= each * len(lanes)
-        widths = [width + spare / len(simple) for width in widths]
+        widths = [width + spare / len(simple) for width in least]
     at, shared = left, []
     for column, width in zip(simple, widths, strict=True):
         shared.append((column, at, at + width))
@@ -195,7 +186,7 @@ def _nic_rooms(
     """Return each NIC's room in its row: an equal share, as far as its link comes down inside it."""
     nics = [(column, (a + b) / 2) for column, a, b in allotted if column.only_nic]
     edges = [left]
-    for i, ((_, line), (_, following)) in enumerate(zip(nics, nics[1:], strict=False), 1):
+    for i, ((_, line), (_, following)) in enumerate(itertools.pairwise(nics), 1):
         share = left + (right - left) * i / len(nics)
         edges.append(min(max(share, line + LANE / 2), following - LANE / 2))
     edges.append(right)
@@ -239,7 +230,7 @@ def _place_cluster(simple: list[Column], left: float, right: float) -> None:
         strict=True,
     ):
         half = min(line - low, high - line)
-        width = min(NIC_MAX, max(2 * half, min(high - low, NIC_MIN + 10)))
+        width = min(NIC_MAX, max(2 * half, min(high - low, NIC_MIN + 24)))
         start = min(max(line - width / 2, low), high - width)
         for level in column.walk():
             level.up = line
@@ -287,9 +278,7 @@ def folding(machine: Machine, width: float, opened: frozenset[str], gutters: flo
     folded: set[str] = set()
     while not _fits(machine, frozenset(folded), width - gutters):
         rest = [c for c in candidates if c not in folded and not _above(machine, c) & folded]
-        smallest = [
-            c for c in rest if not any(c in _above(machine, other) for other in rest if other != c)
-        ]
+        smallest = [c for c in rest if not any(c in _above(machine, other) for other in rest if other != c)]
         if not smallest:
             break
         for bridge in smallest:

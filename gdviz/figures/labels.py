@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gdviz.figures.layout import NO_CPU, Layout, NodeLayout, title_lines
+from gdviz.figures.node_layout import NO_CPU, Layout, NodeLayout
 from gdviz.figures.shapes import Box, BoxKind, Rect
 from gdviz.figures.text_size import (
     BASE_PX,
@@ -13,9 +13,11 @@ from gdviz.figures.text_size import (
     SMALL_PX,
     largest_size,
     shorten,
+    shorten_middle,
     text_width,
     wrap,
 )
+from gdviz.figures.words import node_lines
 
 #: Sizes that a name may have, largest first.
 _NAME_SIZES = tuple(range(17, MIN_PX - 1, -1))
@@ -70,20 +72,32 @@ def _stacked(boxes: list[Box]) -> list[Label]:
     """Return names and second lines of boxes of one kind, in one size for all of them."""
     if not boxes:
         return []
-    names = [(box.lines[0] if box.lines else "", box.width - 2 * _PAD) for box in boxes]
+    names = [(box.lines[0].split("|")[-1] if box.lines else "", box.width - 2 * _PAD) for box in boxes]
     # One long name must not make all the others small: it is shortened instead.
     usual = sorted(names, key=lambda n: text_width(n[0], 13, bold=True) / max(n[1], 1))
-    typical = usual[: max(1, round(len(usual) * 0.8))]
-    size = max(largest_size(typical, _NAME_SIZES, bold=True), SMALL_PX)
+    share = 0.8 if boxes[0].kind is BoxKind.NIC else 1.0
+    typical = usual[: max(1, round(len(usual) * share))]
+    # The second line needs its room too.
+    highest = (boxes[0].height - 2.0 - SMALL_PX * 1.2) / 1.2
+    sizes = tuple(size for size in _NAME_SIZES if size <= max(highest, MIN_PX))
+    size = largest_size(typical, sizes, bold=True)
     group = boxes[0].kind is BoxKind.GROUP
     if group:
         size = min(size, 15)
     found = []
     for box in boxes:
         room = box.width - 2 * _PAD
-        lines = box.lines[: 4 if group else max(1, int((box.height - size * 1.2 - 4) // (SMALL_PX * 1.2)) + 1)]
+        lines = box.lines[: 4 if group else int((box.height - size * 1.2 - 2) / (SMALL_PX * 1.2) + 1.01)]
+        if group:
+            lines = tuple(_wording(line, size, room) for line in lines)
         found += _lines(box, lines, size, room, all_bold=group)
     return found
+
+
+def _wording(line: str, size: int, room: float) -> str:
+    """Return the first of the wordings, parted by ``|``, that fits; else the last."""
+    wordings = line.split("|")
+    return next((w for w in wordings if text_width(w, size, bold=True) <= room), wordings[-1])
 
 
 def _lines(box: Box, lines: tuple[str, ...], size: int, room: float, *, all_bold: bool) -> list[Label]:
@@ -92,7 +106,7 @@ def _lines(box: Box, lines: tuple[str, ...], size: int, room: float, *, all_bold
         bold = i == 0 or all_bold
         px = size if bold else SMALL_PX
         if bold:
-            chosen.append((shorten(line, px, room, bold=True), px, True))
+            chosen.append((shorten_middle(line, px, room, bold=True), px, True))
             continue
         # A second line that does not fit whole says less than none.
         fits = next((p for p in (SMALL_PX, MIN_PX) if text_width(line, p) <= room), None)
@@ -122,24 +136,24 @@ def _switches(node: NodeLayout, lit: frozenset[str]) -> list[Label]:
 
 
 def _bands(node: NodeLayout) -> list[Label]:
+    """Return the names of CPUs and host memories, at the left of each band, in one size each."""
+    gutters = [(socket, rect) for socket, rect in node.gutters if socket != NO_CPU]
     found = []
-    for socket, gutter in node.gutters:
-        if socket == NO_CPU:
-            continue
-        left, right = gutter[0], gutter[2]
-        room = right - left - 12.0
-        cpu, memory = node.boxes[socket], node.boxes[f"memory:{socket}"]
-        for box, bold, sizes in ((cpu, True, (15, 14, 13, 12)), (memory, False, (13, 12, 11))):
-            text = next(
-                (t for t in box.lines if text_width(t, sizes[-1], bold=bold) <= room), box.lines[-1]
-            )
-            size = largest_size([(text, room)], sizes, bold=bold)
-            text = shorten(text, size, room, bold=bold)
-            y = box.centre[1]
-            if box is cpu:
-                # Clear of the lane by which a path crosses sockets.
-                y += 5.0 if node.flipped else -5.0
-            found.append(Label(left + 8.0, y, text, size, bold, align="left", room=room, box=socket))
+    for memory in (False, True):
+        sizes = (13, 12, 11) if memory else (15, 14, 13, 12)
+        chosen = []
+        for socket, (left, _, right, _) in gutters:
+            box = node.boxes[f"memory:{socket}" if memory else socket]
+            room = right - left - 12.0
+            fitting = (t for t in box.lines if text_width(t, sizes[-1], bold=not memory) <= room)
+            chosen.append((box, next(fitting, box.lines[-1]), left, room))
+        size = largest_size([(text, room) for _, text, _, room in chosen], sizes, bold=not memory)
+        for box, text, left, room in chosen:
+            shown = shorten(text, size, room, bold=not memory)
+            # A CPU's name keeps clear of the lane by which a path crosses sockets.
+            shift = 0.0 if memory else (6.5 if node.flipped else -6.5)
+            y = box.centre[1] + shift
+            found.append(Label(left + 8.0, y, shown, size, not memory, align="left", room=room, box=box.part))
     return found
 
 
@@ -149,15 +163,19 @@ def _title(node: NodeLayout) -> list[Label]:
         return []
     left, _, right, _ = node.gutters[0][1]
     room = right - left - 8.0
-    name, *rest = title_lines(node.machine)
+    name, *rest = node_lines(node.machine)
     boxes = [b for b in node.boxes.values() if b.kind not in (BoxKind.CPU, BoxKind.MEMORY)]
     low = min((b.rect[0] for b in boxes), default=right)
     room = min(room, low - left - 10.0)
     size = next((s for s in (17, 16, 15, 14, 13) if text_width(name, s, bold=True) <= room), BASE_PX)
     lines = [(line, size, True) for line in wrap(name, size, room, 3, bold=True)]
     for text in rest[: 5 - len(lines)]:
-        fits = next((p for p in (SMALL_PX, MIN_PX) if text_width(text, p) <= room), MIN_PX)
-        lines += [(line, fits, False) for line in wrap(text, fits, room, 2)]
+        wordings = text.split("|")
+        fits, chosen = next(
+            ((p, w) for w in wordings for p in (SMALL_PX, MIN_PX) if text_width(w, p) <= room),
+            (MIN_PX, wordings[-1]),
+        )
+        lines.append((shorten(chosen, fits, room), fits, False))
     top = node.cpu_bottom + 10.0
     height = sum(px * 1.25 for _, px, _ in lines)
     free = node.depth - top
@@ -174,7 +192,7 @@ def _title(node: NodeLayout) -> list[Label]:
 
 def fabric_labels(layout: Layout) -> list[Label]:
     """Return what is written on the wire, at its left end."""
-    left, top, right, bottom = layout.fabric.rect
+    left, top, _right, bottom = layout.fabric.rect
     lines = layout.fabric.lines
     if not lines:
         return []
@@ -183,7 +201,7 @@ def fabric_labels(layout: Layout) -> list[Label]:
     middle = (top + bottom) / 2
     shown = lines[:2] if bottom - top >= 28 else lines[:1]
     for i, line in enumerate(shown):
-        y = middle + (i - (len(shown) - 1) / 2) * 14.0
+        y = middle + (i - (len(shown) - 1) / 2) * 13.0
         size = largest_size([(line, room)], (SMALL_PX, MIN_PX), bold=i == 0)
         text = shorten(line, size, room, bold=i == 0)
         role = "ink" if i == 0 else "faint"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from gdviz.figures.route import Leg
@@ -23,6 +23,9 @@ MARK_SPACING = 36.0
 WALL = 1.8
 #: How much of a lit path still shows while only some of its places are highlighted.
 DIMMED = 0.22
+
+#: What a tooltip says of a link's load; the browser fills it in too.
+IN_USE = _("{percent} % of {rate} in use")
 
 Columns = dict[str, list[Any]]
 
@@ -53,7 +56,6 @@ class Lit:
     capacities: tuple[float | None, ...] = ()
     ends: tuple[tuple[int, str], ...] = ()
     inner: tuple[tuple[int, str], ...] = ()
-    moving: bool = field(default=True)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -69,7 +71,6 @@ class Lit:
             self.capacities + other.capacities,
             self.ends + other.ends,
             self.inner + other.inner,
-            self.moving and other.moving,
         )
 
 
@@ -109,6 +110,11 @@ def pieces(legs: Sequence[Leg]) -> list[Piece]:
     return found
 
 
+def core_px(tube: float, share: float) -> float:
+    """Return how thick a tube's core is drawn; a full one covers the tube's inner edge."""
+    return (tube + 1.2) * share
+
+
 def lit_columns(
     lit: Lit, loads: Sequence[float] | None = None, active: Collection[Place] | None = None
 ) -> Columns:
@@ -141,14 +147,14 @@ def lit_columns(
             "tube": tube,
             "role": lit.role,
             "alpha": alpha,
-            "percent": None if loads is None else round(share * 100, 1),
+            "carries": format_rate(capacity) if capacity else "?",
             "title": lit.names[i] if i < len(lit.names) else "",
             "detail": _said(capacity, None if loads is None else share),
         }
         for prefix, rect in (
             ("o", piece.rect(tube, WALL)),
             ("i", piece.rect(tube)),
-            ("c", piece.rect(tube * share)),
+            ("c", piece.rect(core_px(tube, share))),
         ):
             for side, value in zip("ltrb", rect, strict=True):
                 row[prefix + side] = round(value, 2)
@@ -159,7 +165,7 @@ def lit_columns(
 
 _LIT = (
     *("segment", "x0", "y0", "x1", "y1", "before", "after", "tube", "role", "alpha"),
-    *("percent", "title", "detail"),
+    *("carries", "title", "detail"),
     *(prefix + side for prefix in "oic" for side in "ltrb"),
 )
 
@@ -169,8 +175,7 @@ def _said(capacity: float | None, share: float | None) -> str:
         return _("capacity not known")
     if share is None:
         return _("carries {rate}").format(rate=format_rate(capacity))
-    used = format_rate(capacity * share)
-    return _("{used} of {rate}").format(used=used, rate=format_rate(capacity))
+    return IN_USE.format(percent=f"{share * 100:.0f}", rate=format_rate(capacity))
 
 
 def mark_columns(lit: Lit, phase: float = 0.0) -> Columns:

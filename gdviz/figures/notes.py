@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from gdviz.figures.chips import Chip, place_chip
 from gdviz.figures.labels import Label, rects
-from gdviz.figures.layout import Layout
 from gdviz.figures.lit import WALL, Lit, pieces
+from gdviz.figures.node_layout import Layout
 from gdviz.figures.path_table import pcie_text
-from gdviz.figures.shapes import BoxKind, Rect, tube_px
+from gdviz.figures.shapes import BoxKind, Rect, bars, tube_px
 from gdviz.machine import Bridge, Device, Gpu, Nic
 from gdviz.messages import _
 from gdviz.model.results import Ceiling, Place, PlaceKind
@@ -32,6 +32,7 @@ def notes(layout: Layout, lit: Lit, labels: Sequence[Label], narrowest: Ceiling 
     walls = [box.rect for box in layout.boxes if box.kind in _SOLID]
     walls += rects(labels)
     walls += [piece.rect(tube_px(lit.capacities[piece.segment]), WALL + 1) for piece in pieces(lit.legs)]
+    links = [rect for link in layout.links for rect in bars(link.points, 6.0)]
     area = (4.0, 2.0, layout.width - 4.0, layout.height - 2.0)
     found: list[Chip] = []
     collar = _collar(layout, lit, narrowest)
@@ -42,6 +43,8 @@ def notes(layout: Layout, lit: Lit, labels: Sequence[Label], narrowest: Ceiling 
         if chip is not None:
             found.append(chip)
             walls.append(chip.rect)
+    # Over a socket's band, a link's generation would seem to be that of the way between sockets.
+    walls += [box.rect for box in layout.boxes if box.kind in (BoxKind.CPU, BoxKind.MEMORY, BoxKind.PORT)]
     for group, text, degraded in _generations(layout, lit):
         words = [text, text.replace(" ", "\n", 1)]
         if degraded:
@@ -52,6 +55,7 @@ def notes(layout: Layout, lit: Lit, labels: Sequence[Label], narrowest: Ceiling 
             words,
             walls,
             area,
+            avoid=links,
             edge="warning" if degraded else "none",
         )
         if chip is not None:
@@ -100,9 +104,7 @@ def _collar(layout: Layout, lit: Lit, narrowest: Ceiling | None) -> Rect | None:
     return x - across, y - along, x + across, y + along
 
 
-def _narrowest(
-    layout: Layout, lit: Lit, ceiling: Ceiling, walls: Sequence[Rect], area: Rect
-) -> Chip | None:
+def _narrowest(layout: Layout, lit: Lit, ceiling: Ceiling, walls: Sequence[Rect], area: Rect) -> Chip | None:
     rate = format_rate(ceiling.bytes_per_s)
     words = [
         _("narrowest: {name}, {rate}").format(name=ceiling.name, rate=rate),
@@ -115,7 +117,7 @@ def _narrowest(
     near = [*at, *(i + d for i in at for d in (1, -1) if 0 <= i + d < len(lit.legs))]
     legs = [lit.legs[i] for i in dict.fromkeys(near)]
     tube = max(tube_px(lit.capacities[i]) for i in near) + 11.0
-    return place_chip(legs, tube, words, walls, area, size=13, edge="warning", bold=True)
+    return place_chip(legs, tube, words, walls, area, sizes=(13, 12), edge="warning", bold=True)
 
 
 def part_collar(layout: Layout, node: int, place: Place) -> Rect | None:

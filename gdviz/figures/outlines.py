@@ -97,7 +97,10 @@ def box_marks(box: Box, flipped: bool, port_x: float | None) -> Outline | None:
     if box.kind is BoxKind.NIC and port_x is not None:
         edge, out = (top, -1.0) if flipped else (bottom, 1.0)
         return polygon(
-            (port_x - 12, edge), (port_x + 12, edge), (port_x + 8, edge + 5 * out), (port_x - 8, edge + 5 * out)
+            (port_x - 12, edge),
+            (port_x + 12, edge),
+            (port_x + 8, edge + 5 * out),
+            (port_x - 8, edge + 5 * out),
         )
     if box.kind is BoxKind.MEMORY:
         edge, out = (bottom, -1.0) if flipped else (top, 1.0)
@@ -110,5 +113,9 @@ def box_marks(box: Box, flipped: bool, port_x: float | None) -> Outline | None:
         return together(teeth)
     if box.kind is BoxKind.GROUP:
         x, y = right - 11.0, (bottom - 11.0 if flipped else top + 11.0)
-        return together([rectangle((x - 5, y - 1, x + 5, y + 1)), rectangle((x - 1, y - 5, x + 1, y + 5))])
+        a, b = 5.5, 1.2
+        return polygon(
+            *((x - b, y - a), (x + b, y - a), (x + b, y - b), (x + a, y - b), (x + a, y + b), (x + b, y + b)),
+            *((x + b, y + a), (x - b, y + a), (x - b, y + b), (x - a, y + b), (x - a, y - b), (x - b, y - b)),
+        )
     return None

@@ -85,7 +85,9 @@ def table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> str:
     cells = [[head for i, head in enumerate(heads) if i in kept]]
     cells += [[row[i] for i in kept] for row in rows]
     widths = [max(_columns(row[i]) for row in cells) for i in range(len(kept))]
-    lines = ["  ".join(c + " " * (w - _columns(c)) for c, w in zip(row, widths, strict=True)) for row in cells]
+    lines = [
+        "  ".join(c + " " * (w - _columns(c)) for c, w in zip(row, widths, strict=True)) for row in cells
+    ]
     return "\n".join(line.rstrip() for line in lines)
 
 

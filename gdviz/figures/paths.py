@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gdviz.figures.layout import Layout, NodeLayout
 from gdviz.figures.lit import Lit
+from gdviz.figures.node_layout import Layout, NodeLayout
 from gdviz.figures.path_table import pcie_text, place_name
 from gdviz.figures.route import Leg, end_route, reversed_legs, wire_route
 from gdviz.figures.shapes import BoxKind
@@ -58,7 +58,8 @@ def transfer_lit(
 
 
 def _lit(layout: Layout, legs: tuple[Leg, ...], path: DataPath, known: Mapping[Place, float]) -> Lit:
-    names, rates = [], []
+    names: list[str] = []
+    rates: list[float | None] = []
     ends: dict[tuple[int, str], None] = {}
     inner: dict[tuple[int, str], None] = {}
     for leg in legs:
@@ -66,7 +67,11 @@ def _lit(layout: Layout, legs: tuple[Leg, ...], path: DataPath, known: Mapping[P
         width = pcie_text(machine, leg.place)
         name = place_name(machine, leg.place)
         names.append(f"{name}: {width}" if width else name)
-        rates.append(known.get(leg.place) or capacity_of(machine, leg.place))
+        rate = known.get(leg.place) or capacity_of(machine, leg.place)
+        if rate is None and leg.place.kind is PlaceKind.WIRE:
+            # What no source says, the ports at its ends do.
+            rate = rates[-1] if rates else None
+        rates.append(rate)
         if leg.node >= 0 and leg.place.kind in (PlaceKind.LINK, PlaceKind.PORT):
             for part_id in _touched(layout.nodes[leg.node], leg):
                 box = layout.nodes[leg.node].boxes[part_id]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 from gdviz.figures.chips import Chip
 from gdviz.figures.labels import Label
-from gdviz.figures.layout import Layout
+from gdviz.figures.node_layout import Layout
 from gdviz.figures.outlines import Outline, box_marks, box_outline, rectangle, together
-from gdviz.figures.shapes import Box, BoxKind, Link, LinkKind, bars, dashes, thickness_px
+from gdviz.figures.shapes import Box, BoxKind, Link, LinkKind, bars, dashes, thickness_px, tube_px
 from gdviz.figures.text_size import text_width
 from gdviz.figures.words import box_details, link_details
+from gdviz.model.results import Place, PlaceKind
 
 Columns = dict[str, list[Any]]
 
@@ -114,3 +116,45 @@ def outline_columns(marked: Iterable[tuple[Box, str, float]]) -> Columns:
         for name, value in zip(columns, (xs, ys, role, width), strict=True):
             columns[name].append(value)
     return columns
+
+
+def glow_columns(layout: Layout, places: Iterable[tuple[int, Place]], role: str) -> Columns:
+    """Return the boxes and links of (node index, place), to be shown bright."""
+    columns: Columns = {"xs": [], "ys": [], "role": [], "alpha": []}
+    for index, place in places:
+        if index < 0:
+            continue
+        node = layout.nodes[index]
+        shape: list[Outline] = []
+        if place.kind in (PlaceKind.PART, PlaceKind.MEMORY):
+            key = f"memory:{place.id}" if place.kind is PlaceKind.MEMORY else place.id
+            box = node.boxes.get(key) or node.boxes.get(node.hidden_in(place.id) or "")
+            shape = [rectangle(grown(box, 1.0).rect)] if box else []
+            alpha = 0.35
+        else:
+            wanted = link_key(index, place)
+            link = next((k for k in node.links if (k.node, k.of, k.kind) == wanted), None)
+            shape = [rectangle(r) for r in bars(link.points, tube_px(link.bytes_per_s))] if link else []
+            alpha = 0.9
+        if shape:
+            xs, ys = together(shape)
+            for name, value in zip(columns, (xs, ys, role, alpha), strict=True):
+                columns[name].append(value)
+    return columns
+
+
+def grown(box: Box, by: float) -> Box:
+    """Return a box widened all round by some pixels."""
+    left, top, right, bottom = box.rect
+    return replace(box, rect=(left - by, top - by, right + by, bottom + by))
+
+
+def link_key(node: int, place: Place) -> tuple[int, str, LinkKind]:
+    """Return the (node, id, kind) of the link that a place is."""
+    if place.kind is PlaceKind.PORT:
+        return node, place.id, LinkKind.PORT
+    if place.kind is PlaceKind.MEMORY:
+        return node, place.id, LinkKind.MEMORY
+    # Only sockets' links have an id of two CPUs; no part's id begins with one.
+    sockets = place.kind is PlaceKind.LINK and place.id.startswith("cpu") and "-cpu" in place.id
+    return node, place.id, LinkKind.SOCKETS if sockets else LinkKind.PCIE

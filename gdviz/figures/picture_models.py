@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -20,7 +21,7 @@ from bokeh.models import (
     Text,
 )
 
-from gdviz.figures.layout import WIDTH
+from gdviz.figures.node_layout import WIDTH
 from gdviz.figures.text_size import MIN_PX
 from gdviz.figures.theme import FONT, paint, role_mapper
 
@@ -38,9 +39,10 @@ def javascript(name: str) -> str:
 
 @dataclass(frozen=True)
 class PictureModels:
-    """The figure and its sources, lowest layer first."""
+    """The figure, its vertical range, and its sources, lowest layer first."""
 
     plot: Plot
+    height: Range1d
     links: ColumnDataSource
     boxes: ColumnDataSource
     decorations: ColumnDataSource
@@ -67,9 +69,10 @@ class _Maker:
 
 def make_models(height: float) -> PictureModels:
     """Return an empty picture of that height, in its own pixels."""
+    extent = Range1d(height, 0)
     plot = Plot(
         x_range=Range1d(0, WIDTH),
-        y_range=Range1d(height, 0),
+        y_range=extent,
         sizing_mode="stretch_width",
         aspect_ratio=WIDTH / height,
         min_width=640,
@@ -80,15 +83,13 @@ def make_models(height: float) -> PictureModels:
     )
     paint(plot, background_fill_color="paper", border_fill_color="paper")
     maker = _Maker(plot)
-    sources = {name: ColumnDataSource() for name in PictureModels.__annotations__ if name != "plot"}
-    models = PictureModels(plot, **sources)
+    sources = {
+        name: ColumnDataSource() for name in PictureModels.__annotations__ if name not in ("plot", "height")
+    }
+    models = PictureModels(plot, extent, **sources)
     patch = {"xs": "xs", "ys": "ys"}
-    maker.add(
-        models.links, Patches(**patch, fill_color=maker.role(), fill_alpha="alpha", line_color=None)
-    )
-    hits = maker.add(
-        models.links, Patches(xs="hit_xs", ys="hit_ys", fill_alpha=0.0, line_color=None)
-    )
+    maker.add(models.links, Patches(**patch, fill_color=maker.role(), fill_alpha="alpha", line_color=None))
+    hits = maker.add(models.links, Patches(xs="hit_xs", ys="hit_ys", fill_alpha=0.0, line_color=None))
     box_glyph = Patches(**patch, fill_color=maker.role(), line_width="edge")
     boxes = maker.add(models.boxes, paint(box_glyph, line_color="edge"))
     maker.add(models.decorations, Patches(**patch, fill_color=maker.role(), line_color=None))
@@ -122,7 +123,8 @@ def _add_lit(maker: _Maker, source: ColumnDataSource) -> GlyphRenderer:
         return Quad(**sides, line_color=None, **look)
 
     outer = maker.add(source, quad("o", fill_color=maker.role(), fill_alpha="alpha"))
-    maker.add(source, paint(quad("i"), fill_color="paper"))
+    # Paper laid thinly over the wall's colour: an idle path still shows from afar.
+    maker.add(source, paint(quad("i", fill_alpha=0.72), fill_color="paper"))
     maker.add(source, quad("c", fill_color=maker.role(), fill_alpha="alpha"))
     return outer
 
@@ -146,7 +148,7 @@ def _add_texts(maker: _Maker, models: PictureModels) -> None:
         border_line_color=maker.role("edge"),
         border_line_width=2.0,
         border_radius=4,
-        padding=(2, 5),
+        padding=(5, 2),
     )
     maker.add(models.chips, paint(chip, background_fill_color="paper"))
 
@@ -167,3 +169,14 @@ def _keep_proportions(models: PictureModels) -> None:
     models.plot.js_on_change("inner_width", scale)
     for source in (models.texts, models.chips, models.marks):
         source.js_on_change("data", scale)
+
+
+def fill(source: ColumnDataSource, columns: dict[str, list[Any]]) -> None:
+    """Write columns into a source if they differ from what it holds."""
+    if _as_text(source.data) != _as_text(columns):
+        source.data = columns
+
+
+def _as_text(data: Mapping[str, Any]) -> str:
+    # Not-a-number differs from itself; its text does not.
+    return repr({key: list(values) for key, values in data.items()})

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gdviz.figures.layout import Layout, NodeLayout
+from gdviz.figures.node_layout import Layout, NodeLayout
 from gdviz.figures.shapes import BoxKind, Point
 from gdviz.machine import Bridge, BridgeKind, Cpu, Gpu, Nic, Part
 from gdviz.model.results import Place, PlaceKind, Side
 
 #: Half the distance between the two lanes of a staged path.
-LANE_OFFSET = 8.0
+LANE_OFFSET = 8.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,8 +280,9 @@ def _lanes(
         x = node.up[part.id]
         up_x, down_x = x - sign * LANE_OFFSET, x + sign * LANE_OFFSET
         turn = 0.0
-        if min(gpu_side, up_x) < max(nic_side, down_x) and min(nic_side, down_x) < max(gpu_side, up_x):
-            # Both turn to the same side: who comes from farther takes the upper way.
+        apart = max(min(nic_side, down_x) - max(gpu_side, up_x), min(gpu_side, up_x) - max(nic_side, down_x))
+        if apart < 2 * LANE_OFFSET - 2:
+            # Their turns would touch: who comes from farther takes the upper way.
             turn = 5.5 if abs(gpu_side - x) > abs(nic_side - x) else -5.5
         climbing[part.id] = (up_x, -turn)
         coming[part.id] = (down_x, turn)

@@ -5,6 +5,7 @@ x goes right and y goes down. Nothing here knows Bokeh.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from enum import StrEnum
@@ -132,7 +133,7 @@ def bar(start: Point, end: Point, thickness: float, before: float = 0.0, after: 
 
 def bars(points: tuple[Point, ...], thickness: float) -> list[Rect]:
     """Return the rectangles of a line with corners filled."""
-    steps = [(a, b) for a, b in zip(points, points[1:], strict=False) if a != b]
+    steps = [(a, b) for a, b in itertools.pairwise(points) if a != b]
     last = len(steps) - 1
     return [
         bar(a, b, thickness, thickness / 2 if i else 0.0, thickness / 2 if i < last else 0.0)
@@ -143,7 +144,7 @@ def bars(points: tuple[Point, ...], thickness: float) -> list[Rect]:
 def dashes(points: tuple[Point, ...], thickness: float, dash: float = 7.0, gap: float = 4.0) -> list[Rect]:
     """Return the rectangles of a dashed line."""
     found: list[Rect] = []
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
         length = abs(x1 - x0) + abs(y1 - y0)
         if not length:
             continue
@@ -171,4 +172,4 @@ def thickness_px(bytes_per_s: float | None) -> float:
 
 def tube_px(bytes_per_s: float | None) -> float:
     """Return how thick a link is drawn while a path is lit on it."""
-    return thickness_px(bytes_per_s) * 0.75 + 5.0
+    return thickness_px(bytes_per_s) * 0.7 + 3.5

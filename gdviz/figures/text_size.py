@@ -14,7 +14,7 @@ SMALL_PX = 12
 MIN_PX = 11
 
 _NARROW = frozenset("iIjl|.,:;'!")
-_THIN = frozenset(" ftr()[]/-\"")
+_THIN = frozenset(' ftr()[]/-"')
 _WIDE = frozenset("mwMW@%")
 
 
@@ -52,15 +52,26 @@ def shorten(text: str, size_px: float, room_px: float, *, bold: bool = False) ->
     return kept + "…" if kept else ""
 
 
+def shorten_middle(text: str, size_px: float, room_px: float, *, bold: bool = False) -> str:
+    """Return `text`, or its beginning and end, which tells devices apart, with an ellipsis between."""
+    text = plain(text)
+    if text_width(text, size_px, bold=bold) <= room_px:
+        return text
+    tail = text[-2:]
+    for head in range(len(text) - 3, 0, -1):
+        shown = f"{text[:head]}…{tail}"
+        if text_width(shown, size_px, bold=bold) <= room_px:
+            return shown
+    return shorten(text, size_px, room_px, bold=bold)
+
+
 def plain(text: str) -> str:
     """Return `text` on one line, without control characters, and never endlessly long."""
     shown = (" " if c in "\t\r\n" else c for c in text[:400])
     return "".join(c for c in shown if unicodedata.category(c) not in ("Cc", "Cf", "Cs")).strip()
 
 
-def largest_size(
-    texts: list[tuple[str, float]], sizes_px: tuple[int, ...], *, bold: bool = False
-) -> int:
+def largest_size(texts: list[tuple[str, float]], sizes_px: tuple[int, ...], *, bold: bool = False) -> int:
     """Return the largest of `sizes_px` in which every (text, room in pixels) fits, else the last one."""
     for size in sizes_px:
         if all(text_width(text, size, bold=bold) <= room for text, room in texts):

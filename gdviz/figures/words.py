@@ -69,9 +69,9 @@ def _group_lines(machine: Machine, part: Part) -> tuple[str, ...]:
     others = sum(isinstance(p, Device) for p in inside)
     lines = []
     if gpus:
-        lines.append(range_text("GPU", gpus))
+        lines.append(f"{range_text('GPU', gpus)}|{len(gpus)} {_some('GPU', len(gpus))}")
     if len(nics) == 1:
-        lines.append(plain(nics[0].name))
+        lines.append(f"{_unbarred(nics[0].name)}|1 NIC")
     elif nics:
         lines.append(f"{len(nics)} NICs")
     if others:
@@ -80,10 +80,21 @@ def _group_lines(machine: Machine, part: Part) -> tuple[str, ...]:
 
 
 def node_lines(machine: Machine) -> tuple[str, ...]:
-    """Return a node's name, then how many of which devices it has."""
-    models = Counter(gpu.name.split("-")[0] or "GPU" for gpu in machine.gpus)
-    models.update(Counter(nic.model or "NIC" for nic in machine.nics))
-    return (plain(machine.name), *(f"{count} × {plain(name)}" for name, count in models.items()))
+    """Return a node's name, then how many of which devices it has, wordings parted by ``|``."""
+    gpus = Counter(gpu.name.split("-")[0] or "GPU" for gpu in machine.gpus)
+    nics = Counter(nic.model or "NIC" for nic in machine.nics)
+    lines = [f"{count} × {_unbarred(name)}|{count} {_some('GPU', count)}" for name, count in gpus.items()]
+    lines += [f"{count} × {_unbarred(name)}|{count} {_some('NIC', count)}" for name, count in nics.items()]
+    return (plain(machine.name), *lines)
+
+
+def _unbarred(text: str) -> str:
+    """Return a text without the bar that parts wordings."""
+    return plain(text).replace("|", "¦")
+
+
+def _some(word: str, count: int) -> str:
+    return word if count == 1 else word + "s"
 
 
 def _numa(number: int) -> str:
@@ -104,7 +115,7 @@ def box_details(machine: Machine | None, box: Box) -> tuple[str, str]:
         return _("the wire"), "\n".join(box.lines)
     part = machine.part(box.part)
     if box.kind is BoxKind.GROUP:
-        return ", ".join(box.lines), _("Folded: click to open.")
+        return ", ".join(line.split("|")[0] for line in box.lines), _("Folded: click to open.")
     if isinstance(part, Cpu):
         return _cpu_details(part, box)
     if isinstance(part, Gpu):
@@ -173,7 +184,7 @@ def link_details(machine: Machine, link: Link) -> tuple[str, str]:
         name = f"GPU {part.index}"
     if link.kind is LinkKind.PORT:
         if not isinstance(part, Nic):
-            return _("ports"), "\n".join(_group_lines(machine, part))
+            return _("ports"), "\n".join(line.split("|")[0] for line in _group_lines(machine, part))
         bits = format_bits(part.speed_bytes_per_s) if part.speed_bytes_per_s else rate
         return _("port of {name}").format(name=name), bits
     if link.kind is LinkKind.INTERNAL or isinstance(part, Cpu):

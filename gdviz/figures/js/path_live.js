@@ -2,7 +2,7 @@
 // nothing is sent back. Follows the rules of gdviz/figures/lit.py.
 //
 // Arguments: live (the shared source), column, lit, marks (the picture's sources), spacing (pixels from
-// mark to mark).
+// mark to mark), words (what a tooltip says of a load).
 
 const MOTIONS = (window.gdviz_motions ??= new WeakMap())
 const TICK_MS = 110
@@ -32,13 +32,12 @@ function fill(shares) {
   const d = lit.data
   for (let i = 0; i < d.segment.length; i++) {
     const share = Math.min(1, Math.max(0, Number(shares[d.segment[i]] ?? 0) || 0))
-    const [l, t, r, b] = bar(d.x0[i], d.y0[i], d.x1[i], d.y1[i], d.tube[i] * share, d.before[i], d.after[i])
+    const [l, t, r, b] = bar(d.x0[i], d.y0[i], d.x1[i], d.y1[i], (d.tube[i] + 1.2) * share, d.before[i], d.after[i])
     d.cl[i] = l
     d.ct[i] = t
     d.cr[i] = r
     d.cb[i] = b
-    d.percent[i] = Math.round(share * 1000) / 10
-    d.detail[i] = `${d.percent[i]} %`
+    d.detail[i] = words.replace("{percent}", Math.round(share * 100)).replace("{rate}", d.carries[i])
   }
   lit.change.emit()
 }

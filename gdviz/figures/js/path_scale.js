@@ -12,8 +12,10 @@ for (const source of [...texts, ...chips]) {
     d.font_size[i] = `${size.toFixed(1)}px`
     if (d.alpha != null) {
       // Type that may not shrink further would run out of its box.
-      const tight = size > d.size[i] * scale * 1.12 && d.bulk[i] * size > d.room[i] * scale
-      d.alpha[i] = tight ? 0 : 1
+      const grown = size / (d.size[i] * scale)
+      const second = d.style[i] == "normal" && grown > 1.2
+      const wide = grown > 1.12 && d.bulk[i] * size > d.room[i] * scale
+      d.alpha[i] = second || wide ? 0 : 1
     }
   }
   source.change.emit()
