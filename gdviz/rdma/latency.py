@@ -8,7 +8,7 @@ figure costs a few kB. The exchange format is HdrHistogram's own (`encode`, `dec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,10 +154,11 @@ class LatencyHistogram:
         histogram = _hdr()
         histogram.decode_and_add(text)
         self = cls()
-        items: list[Any] = list(histogram.get_recorded_iterator())
-        counts = np.array([item.count_at_value_iterated_to for item in items], np.int64)
-        values = np.array([item.value_iterated_to for item in items], np.int64)
-        if values.size:
+        # The iterator gives the same object again and again: read each before the next.
+        items = histogram.get_recorded_iterator()
+        pairs = [(item.value_iterated_to, item.count_at_value_iterated_to) for item in items]
+        if pairs:
+            values, counts = np.array(pairs, np.int64).T
             self._add(_buckets(values), counts)
         return self
 

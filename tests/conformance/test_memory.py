@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 
 import pytest
 
@@ -20,7 +21,7 @@ def test_addresses_are_aligned_and_apart(bench, align) -> None:
     buffers = [bench.a.provider.alloc(bench.a.location, 5000, align=align) for _ in range(3)]
     starts = sorted(buffer.address for buffer in buffers)
     assert all(start % align == 0 for start in starts)
-    assert all(later - earlier >= 5000 for earlier, later in zip(starts, starts[1:], strict=False))
+    assert all(later - earlier >= 5000 for earlier, later in itertools.pairwise(starts))
 
 
 def test_what_is_written_is_read(bench) -> None:

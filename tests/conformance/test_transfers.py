@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from gdviz.errors import TransferError
@@ -53,7 +55,7 @@ def test_intervals_add_up(bench) -> None:
     assert result.state is TransferState.COMPLETED
     assert sum(i.messages for i in intervals) == result.messages == result.latency.count
     assert sum(i.bytes for i in intervals) == result.bytes
-    assert all(a.end_s == b.start_s for a, b in zip(intervals, intervals[1:], strict=False))
+    assert all(a.end_s == b.start_s for a, b in itertools.pairwise(intervals))
     assert result.duration_s == pytest.approx(intervals[-1].end_s - intervals[0].start_s)
     assert result.duration_s >= 0.02
     assert run.advance() is None

@@ -64,8 +64,8 @@ class Pattern:
         if self.name == "text":
             return _text(offset, length)
         repeat = np.frombuffer(self.repeat, np.uint8)
-        shift = offset % repeat.size
-        return np.resize(np.roll(repeat, -shift), length)
+        turned = np.roll(repeat, -(offset % repeat.size))
+        return np.tile(turned, -(-length // repeat.size))[:length]
 
 
 def _text(offset: int, length: int) -> NDArray[np.uint8]:

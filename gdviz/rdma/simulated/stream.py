@@ -66,6 +66,8 @@ class Stream:
     def advance(self, to_s: float, limit: int | None = None) -> Taken:
         """Return the messages that complete up to a time of the flow, at most `limit` of them."""
         expected = (to_s - self.time_s) * self._rate
+        if limit is not None:
+            expected = min(expected, limit)
         if self._closed or self._exact or expected <= SAMPLE_MESSAGES:
             taken = self._each(to_s, limit)
         else:
