@@ -9,7 +9,7 @@ from gdviz.quantities import format_size, parse_size
 from gdviz.rdma import Location
 from gdviz.session import Buffer, Session, Topic
 from gdviz.widgets.panel import Panel
-from gdviz.widgets.parts import Controls, button, labelled, table
+from gdviz.widgets.parts import Controls, button, labelled, offer, table
 from gdviz.widgets.stage import Stage
 
 PATTERNS = ("counter", "random", "text", "zeros")
@@ -70,10 +70,7 @@ class BuffersPanel(Panel):
 
     def _refresh(self) -> None:
         buffers = self.session.state.buffers
-        keep = self.chosen.value if self.chosen.value in buffers else None
-        self.chosen.options = [(label(self.session, b), b) for b in buffers]
-        if keep is not None:
-            self.chosen.value = keep
+        offer(self.chosen, [(label(self.session, b), b) for b in buffers])
         self.controls.act(self._list(tuple(buffers)))
 
     async def _list(self, buffers: tuple[Buffer, ...]) -> None:

@@ -12,10 +12,9 @@ from gdviz.model import DataPath, Op, Workload, predict
 from gdviz.quantities import format_size, parse_size
 from gdviz.session import Comparison, MemoryRegion, Session, Topic
 from gdviz.widgets.live import LiveFigure
-from gdviz.widgets.pair import ensure_pair
+from gdviz.widgets.pair import ensure_pair, offer_ends
 from gdviz.widgets.panel import Panel
 from gdviz.widgets.parts import Controls, button, labelled
-from gdviz.widgets.register import region_label
 from gdviz.widgets.stage import Stage
 
 
@@ -58,7 +57,7 @@ class ComparePanel(Panel):
             session.engine,
             layout=w.Layout(width="100%", overflow="hidden"),
         )
-        self.below = self.figure
+        self.view = self.figure
         self.comparison: Comparison | None = None
         self.message_size.observe(lambda _c: self.controls.act(self._draw_message()), "value")
         self._unwatch.append(session.watch(Topic.OBJECTS, lambda _news: self._refresh()))
@@ -72,16 +71,7 @@ class ComparePanel(Panel):
             self.controls.act(self._draw_message())
 
     def _refresh(self) -> None:
-        regions = self.session.state.regions
-        names = [node.name for node in self.session.nodes]
-        for control, node in ((self.local, 0), (self.remote, min(1, len(names) - 1))):
-            kept = control.value
-            control.options = [(region_label(r), r) for r in regions]
-            wanted = [r for r in regions if r.record.node == names[node]]
-            if kept in regions:
-                control.value = kept
-            elif wanted:
-                control.value = wanted[0]
+        offer_ends(self.session, self.local, self.remote)
 
     async def _ends(self) -> tuple[MemoryRegion, MemoryRegion]:
         if self.local.value is None or self.remote.value is None:

@@ -40,7 +40,6 @@ class LabView(w.VBox):  # type: ignore[misc]
     def __init__(self, session: Session) -> None:
         self.session = session
         self.stage = Stage(session)
-        self.stage.widget.add_class("gdviz-view")
         self.panels = [panel(session, self.stage) for panel in STEPS]
         titles = [f"{number} {panel.title}" for number, panel in enumerate(self.panels, 1)]
         self.steps = w.ToggleButtons(
@@ -64,7 +63,8 @@ class LabView(w.VBox):  # type: ignore[misc]
     def go(self, step: int) -> None:
         """Show a step, counted from 0."""
         panel = self.panels[step]
-        self.body.children = (self.stage.widget, panel.controls)
+        panel.view.add_class("gdviz-view")
+        self.body.children = (panel.view, panel.controls)
         self.below.children = () if panel.below is None else (panel.below,)
         if self.steps.value != step:
             self.steps.value = step

@@ -2,14 +2,16 @@
 
 `jupyter_bokeh` applies to the Python model whatever the browser sends back, and the browser sends back
 every streamed row, so each point is held twice in Python and shown twice after a reload. `LiveFigure`
-lets through only what a person did (events and selections), and serves the present state, not the first
-one, to a page that asks again. The rows that come back are not wasted: they say that the browser has
-drawn them, and `Pace` takes the rate of updates from that.
+lets through only what a person did (events and selections). The rows that come back are not wasted: they
+say that the browser has drawn them, and `Pace` takes the rate of updates from that.
+
+A view that opens late gets the widget's first state, and what was sent before it was there is lost. So
+views are counted: without one nothing is sent at all, and a new one is given the figure as it is then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from bokeh.models import LayoutDOM, Selection
@@ -82,8 +84,37 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
         self._engine = engine
         self._closed = False
         self.pace = Pace()
+        self._stale = False
         traits.setdefault("combine_events", True)
-        super().__init__(root, **traits)
+        super().__init__(root, _view_count=0, **traits)
+        self.observe(self._on_views, "_view_count")
+
+    @property
+    def shown(self) -> bool:
+        """Whether a page shows it."""
+        return bool(self._view_count)
+
+    def _document_patched(self, event: Any) -> None:
+        if event.setter is self:
+            return
+        self._stale = True
+        if self.shown:
+            super()._document_patched(event)
+
+    def _on_views(self, change: dict[str, Any]) -> None:
+        if (change["new"] or 0) > (change["old"] or 0) and self._stale:
+            self._on_engine(self._renew)
+
+    def _renew(self) -> None:
+        """Give every view the figure as it is now."""
+        self._stale = False
+        self.render_bundle = self._model_to_traits(self._model)
+
+    def _on_engine(self, act: Callable[..., None], *arguments: Any) -> None:
+        if self._engine is not None and self._engine.alive and not self._engine.here:
+            self._engine.loop.call_soon_threadsafe(act, *arguments)
+        else:
+            act(*arguments)
 
     def _sync_model(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
         if content.get("event") != "jsevent":
@@ -92,11 +123,7 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
         if kind == "ColumnsStreamed":
             self.pace.answered()
         elif kind == "MessageSent" or (kind == "ModelChanged" and self._is_selection(content)):
-            forward = super()._sync_model
-            if self._engine is not None and self._engine.alive:
-                self._engine.loop.call_soon_threadsafe(forward, _widget, content, buffers)
-            else:
-                forward(_widget, content, buffers)
+            self._on_engine(super()._sync_model, _widget, content, buffers)
 
     def _is_selection(self, content: dict[str, Any]) -> bool:
         model_id = (content.get("model") or {}).get("id")
@@ -114,13 +141,10 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
         return f"<{type(self).__name__} of {type(self._model).__name__} {self._model.id}>"
 
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
-        """Return the widget's state with the model as it is now, for a page that opens late."""
-        if key is None or "render_bundle" in _names(key):
-            with self.hold_trait_notifications():
-                self._trait_values["render_bundle"] = self._model_to_traits(self._model)
+        """Return the widget's state; a page that asks for all of it gets the figure as it is now."""
+        if key is None:
+            # Who asks has no view yet; those of a page that was reloaded never said goodbye.
+            self._trait_values["_view_count"] = 0
+            self._trait_values["render_bundle"] = self._model_to_traits(self._model)
         state: dict[str, Any] = super().get_state(key, drop_defaults)
         return state
-
-
-def _names(key: Any) -> Iterable[str]:
-    return (key,) if isinstance(key, str) else key

@@ -9,7 +9,7 @@ from gdviz.messages import _
 from gdviz.quantities import format_rate
 from gdviz.session import Session
 from gdviz.widgets.panel import Panel
-from gdviz.widgets.parts import Controls, button, labelled, table
+from gdviz.widgets.parts import Controls, button, labelled, offer, table
 from gdviz.widgets.stage import Stage
 
 
@@ -53,8 +53,9 @@ class MachinePanel(Panel):
 
     def _fill(self, node: int) -> None:
         machine = self.stage.nodes[node].machine
-        self.gpu.options = [("-", None)] + [(f"{g.index}: {g.name}", g.id) for g in machine.gpus]
-        self.nic.options = [("-", None)] + [(f"{n.index}: {n.name}", n.id) for n in machine.nics]
+        nobody = [("–", None)]
+        offer(self.gpu, nobody + [(f"{g.index}: {g.name}", g.id) for g in machine.gpus])
+        offer(self.nic, nobody + [(f"{n.index}: {n.name}", n.id) for n in machine.nics])
 
     def _clicked(self, node: int, part: str) -> None:
         machine = self.stage.nodes[node].machine

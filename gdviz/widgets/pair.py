@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.rdma import AccessFlags, Location
 from gdviz.session import MemoryRegion, Session
+from gdviz.widgets.parts import offer
+from gdviz.widgets.register import region_label
 
 PAIR_BYTES = 64 * 2**20
 
 ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
+
+
+def offer_ends(session: Session, local: Any, remote: Any) -> None:
+    """Offer the session's regions in two dropdowns, by default one on each of the first two nodes."""
+    regions = session.state.regions
+    names = [node.name for node in session.nodes]
+    options = [(region_label(region), region) for region in regions]
+    for control, name in ((local, names[0]), (remote, names[min(1, len(names) - 1)])):
+        offer(control, options, next((r for r in regions if r.record.node == name), None))
 
 
 async def ensure_pair(session: Session) -> tuple[MemoryRegion, MemoryRegion]:

@@ -31,14 +31,17 @@ class Panel(w.VBox):  # type: ignore[misc]
         Whether it needs the live charts.
     controls : Controls
         The column of controls.
+    view : ipywidgets.Widget
+        What stands beside the controls: the picture, unless the panel has something else.
     below : ipywidgets.Widget or None
-        What stands below the picture.
+        What stands below both.
     """
 
     title: ClassVar[str] = ""
     live: ClassVar[bool] = False
     controls: Controls
     below: w.Widget | None = None
+    view: w.Widget
 
     def __init__(self, session: Session | Any, stage: Stage | None = None) -> None:
         session = getattr(session, "session", session)
@@ -46,6 +49,7 @@ class Panel(w.VBox):  # type: ignore[misc]
         self._alone = stage is None
         self.stage = stage or Stage(session, live=self.live)
         self._unwatch: list[Callable[[], None]] = []
+        self.view = self.stage.widget
         self.build(session, self.stage)
         super().__init__()
         self.add_class("gdviz-panel")
@@ -54,8 +58,8 @@ class Panel(w.VBox):  # type: ignore[misc]
             self._later(self.enter)
 
     def _arranged(self) -> tuple[w.Widget, ...]:
-        self.stage.widget.add_class("gdviz-view")
-        body = w.Box([self.stage.widget, self.controls])
+        self.view.add_class("gdviz-view")
+        body = w.Box([self.view, self.controls])
         body.add_class("gdviz-body")
         below = (self.below,) if self.below is not None else ()
         return (style_sheet(), body, *below)

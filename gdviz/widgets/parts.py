@@ -10,6 +10,7 @@ import ipywidgets as w
 
 from gdviz.errors import GdvizError
 from gdviz.messages import _
+from gdviz.model import DataPath
 from gdviz.session import Session
 
 #: Width of a panel's controls; with the picture beside them they fill a notebook's cell.
@@ -43,6 +44,34 @@ def labelled(label: str, kind: type[w.Widget], **traits: Any) -> Any:
     """Return a control with a label of the common width, as wide as the controls' column."""
     traits.setdefault("layout", w.Layout(width="100%"))
     return kind(description=label, style={"description_width": _LABELS}, **traits)
+
+
+def path_choice() -> w.ToggleButtons:
+    """Return the choice between the two paths, as wide as the controls' column."""
+    return w.ToggleButtons(
+        options=[path.value for path in DataPath],
+        tooltips=[_("The NIC reads and writes GPU memory itself"), _("Copied through host memory")],
+        style={"button_width": "130px"},
+        layout=w.Layout(width="100%"),
+    )
+
+
+def offer(control: Any, options: Sequence[tuple[str, Any]], wanted: Any = None) -> None:
+    """Give a dropdown its options; it keeps its value if that is still there.
+
+    Parameters
+    ----------
+    wanted
+        The value to take otherwise; by default the first option's.
+    """
+    kept = control.value
+    values = [value for _label, value in options]
+    if list(control.options) != list(options):
+        control.options = options
+    for value in (kept, wanted, values[0] if values else None):
+        if value in values:
+            control.index = values.index(value)
+            return
 
 
 def button(label: str, act: Callable[[], None], tooltip: str = "", *, main: bool = False) -> w.Button:

@@ -62,9 +62,10 @@ class Pump:
             # Real time: the page's pace does not depend on how fast the session's clock runs.
             await asyncio.sleep(self._figure.pace.interval_s)
             rows, self._waiting = thinned(self._waiting, MOST_ROWS), []
+            if self._figure.shown:
+                self._figure.pace.sent()
             if rows and self._transfer is not None:
                 capacities = self._transfer.prediction.capacities
-                self._figure.pace.sent()
                 self._charts.update([in_shares(row, capacities) for row in rows], at_ms=timestamp() * 1000)
 
     def close(self) -> None:
@@ -79,9 +80,7 @@ def in_shares(sample: Sample, capacities: Mapping[Place, float]) -> Sample:
     return replace(
         sample,
         loads={
-            place: rate / capacities[place]
-            for place, rate in sample.loads.items()
-            if capacities.get(place)
+            place: rate / capacities[place] for place, rate in sample.loads.items() if capacities.get(place)
         },
     )
 

@@ -12,7 +12,7 @@ from gdviz.session import MemoryRegion, Session, Topic
 from gdviz.widgets.buffers import label
 from gdviz.widgets.live import LiveFigure
 from gdviz.widgets.panel import Panel
-from gdviz.widgets.parts import Controls, button, labelled, table
+from gdviz.widgets.parts import Controls, button, labelled, offer, table
 from gdviz.widgets.stage import Stage
 
 #: The flags that transfers here can need.
@@ -57,7 +57,7 @@ class RegisterPanel(Panel):
                 w.HBox([button(_("Deregister"), lambda: self.controls.act(self._deregister()))]),
             ],
         )
-        self.below = w.VBox([self.listing, self.figure])
+        self.view = w.VBox([self.figure, self.listing])
         self.buffer.observe(lambda _change: self._later(self._offer_nics), "value")
         self.region.observe(lambda _change: self._later(self._draw), "value")
         self._unwatch.append(session.watch(Topic.OBJECTS, lambda _news: self._refresh()))
@@ -81,10 +81,9 @@ class RegisterPanel(Panel):
         for nic in machine.nics:
             distance = f" ({machine.path(part, nic.id).distance.value})" if gpu else ""
             options.append((f"{nic.name}{distance}", nic.id))
-        self.nic.options = options
         nearest = machine.nearest_nic(part) if gpu else None
-        if nearest is not None:
-            self.nic.value = nearest.id
+        self.nic.value = None
+        offer(self.nic, options, nearest.id if nearest else None)
 
     async def _register(self) -> None:
         buffer = self.buffer.value
@@ -116,14 +115,8 @@ class RegisterPanel(Panel):
 
     def _refresh(self) -> None:
         state = self.session.state
-        chosen = self.buffer.value
-        self.buffer.options = [(label(self.session, b), b) for b in state.buffers]
-        if chosen in state.buffers:
-            self.buffer.value = chosen
-        kept = self.region.value
-        self.region.options = [(region_label(r), r) for r in state.regions]
-        if kept in state.regions:
-            self.region.value = kept
+        offer(self.buffer, [(label(self.session, b), b) for b in state.buffers])
+        offer(self.region, [(region_label(r), r) for r in state.regions])
         self.listing.value = table(
             (_("Node"), _("NIC"), _("Memory"), _("Size"), "lkey", "rkey", _("Pages"), _("Access")),
             [

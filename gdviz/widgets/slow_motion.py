@@ -15,7 +15,7 @@ from gdviz.session import Session, Topic
 from gdviz.widgets.live import LiveFigure
 from gdviz.widgets.pair import ensure_pair
 from gdviz.widgets.panel import Panel
-from gdviz.widgets.parts import Controls, button, labelled
+from gdviz.widgets.parts import Controls, button, labelled, path_choice
 from gdviz.widgets.stage import Stage
 
 #: Pictures a second while it plays, and seconds that the whole message takes to play.
@@ -30,8 +30,7 @@ class SlowMotionPanel(Panel):
 
     def build(self, session: Session, stage: Stage) -> None:
         """Make the controls."""
-        self.path = labelled(_("Path"), w.ToggleButtons, options=[p.value for p in DataPath])
-        self.path.style.button_width = "74px"
+        self.path = path_choice()
         self.op = labelled(_("Operation"), w.Dropdown, options=[o.value for o in Op])
         self.size = labelled(_("Message"), w.Text, value="4 KiB", continuous_update=False)
         self.play_button = button(_("Play"), self._play_or_pause, main=True)

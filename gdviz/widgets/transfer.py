@@ -18,10 +18,9 @@ from gdviz.quantities import (
 )
 from gdviz.rdma import TransferSpec, WcStatus
 from gdviz.session import MemoryRegion, Session, Topic, Transfer
-from gdviz.widgets.pair import ensure_pair
+from gdviz.widgets.pair import ensure_pair, offer_ends
 from gdviz.widgets.panel import Panel
-from gdviz.widgets.parts import Controls, button, labelled, table
-from gdviz.widgets.register import region_label
+from gdviz.widgets.parts import Controls, button, labelled, path_choice, table
 from gdviz.widgets.stage import Stage
 
 #: Ways to break a rule, each with the status that the rule's breach completes with.
@@ -45,8 +44,7 @@ class TransferPanel(Panel):
         """Make the controls."""
         self.local = labelled(_("From"), w.Dropdown)
         self.remote = labelled(_("To"), w.Dropdown)
-        self.path = labelled(_("Path"), w.ToggleButtons, options=[p.value for p in DataPath])
-        self.path.style.button_width = "74px"
+        self.path = path_choice()
         self.op = labelled(_("Operation"), w.Dropdown, options=[o.value for o in Op])
         self.size = labelled(_("Message"), w.Text, value="64 KiB", continuous_update=False)
         self.depth = labelled(_("Queue depth"), w.BoundedIntText, value=64, min=1, max=8192)
@@ -62,9 +60,9 @@ class TransferPanel(Panel):
         self.controls = Controls(
             session,
             [
+                self.path,
                 self.local,
                 self.remote,
-                self.path,
                 self.op,
                 self.size,
                 self.depth,
@@ -95,17 +93,8 @@ class TransferPanel(Panel):
             self.stage.picture.clear()
 
     def _refresh(self) -> None:
-        regions = self.session.state.regions
-        names = [node.name for node in self.session.nodes]
-        for control, node in ((self.local, 0), (self.remote, min(1, len(names) - 1))):
-            kept = control.value
-            control.options = [(region_label(r), r) for r in regions]
-            wanted = [r for r in regions if r.record.node == names[node]]
-            if kept in regions:
-                control.value = kept
-            elif wanted:
-                control.value = wanted[0]
-        if not regions:
+        offer_ends(self.session, self.local, self.remote)
+        if not self.session.state.regions:
             self.controls.message.say(
                 _("No memory regions yet: Start makes a pair of 64 MiB on GPU 0 of both nodes.")
             )
