@@ -37,7 +37,7 @@ def linear_ticks(end: float, most: int = 5) -> list[float]:
     Examples
     --------
     >>> linear_ticks(48.5)
-    [0.0, 20.0, 40.0]
+    [0.0, 10.0, 20.0, 30.0, 40.0]
     """
     if not end > 0:
         return [0.0]

@@ -128,7 +128,7 @@ def page_start(t: float, window_s: float, origin: float = 0.0) -> float:
 
     Examples
     --------
-    >>> page_start(59.9, 60), page_start(60.0, 60), page_start(75, 60, origin=12)
+    >>> page_start(59.9, 60), page_start(60.0, 60), page_start(75, 60, origin=12.0)
     (0.0, 60.0, 72.0)
     """
     return origin + math.floor((t - origin) / window_s + 1e-9) * window_s

@@ -124,15 +124,15 @@ class LiveFigures:
 
     def set_end(self, name: str, end: float) -> None:
         """End a linear axis here; above it stays a strip for labels."""
-        label, unit = {
-            "bandwidth": (axes.rate_label, live.GIGA),
-            "rate": (axes.count_label, live.MEGA),
-            "cpu": (axes.share_label, 0.01),
+        label, unit, most = {
+            "bandwidth": (axes.rate_label, live.GIGA, 6),
+            "rate": (axes.count_label, live.MEGA, 5),
+            "cpu": (axes.share_label, 0.01, 5),
         }[name]
         plot = self.charts[name]
         plot.y_range.update(start=0.0, end=end * PLOT_PX / (PLOT_PX - HEADROOM_PX))
         plot.yaxis[0].bounds = (0.0, end)
-        set_ticks(plot.yaxis[0], axes.labels(axes.linear_ticks(end), label, unit))
+        set_ticks(plot.yaxis[0], axes.labels(axes.linear_ticks(end, most), label, unit))
 
     def set_latency(self, low: float, high: float) -> None:
         """Give the latency axis its decades, in microseconds."""

@@ -182,14 +182,15 @@ def columns(
 
 
 def percent_text(percent: float) -> str:
-    """Return a percentile with as many nines as it has: '99.95 %'.
+    """Return a percentile below 100 with as many nines as it has: '99.95 %'.
 
     Examples
     --------
     >>> percent_text(90.0), percent_text(99.951171875), percent_text(0.0)
     ('90 %', '99.95 %', '0 %')
     """
-    digits = max(0, math.ceil(-math.log10((100 - percent) / 100)) - 1) if percent < 100 else 0
+    nines = -math.log10((100 - percent) / 100)
+    digits = max(0, math.ceil(nines - 1e-9) - 2)
     return f"{percent:.{digits}f} %"
 
 

@@ -204,6 +204,9 @@ def sentence(stages: Sequence[Stage], t: float) -> str:
     if not stages:
         return _("Choose a message to play it in slow motion")
     now = active(stages, t)
+    if len(now) > 6:
+        text = _("{count} stages at once, each on another part of the message.")
+        return text.format(count=len(now))
     if len(now) > 2:
         names = ", ".join(stage.name for stage in now)
         return _("At once, on different parts of the message: {names}.").format(names=names)

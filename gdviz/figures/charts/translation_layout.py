@@ -225,7 +225,7 @@ def captions(rows: Sequence[Page], region: Region) -> dict[str, list[Any]]:
     drawn, rest = shown_pages(rows, region)
     spaces = spaces_of(rows, region)
     put(
-        4.0, HEAD_PX / 2 - 2, shorten(region.text(region.total_pages or len(rows)), 13, WIDTH_PX - 40), "head"
+        0.0, HEAD_PX / 2 - 2, shorten(region.text(region.total_pages or len(rows)), 13, WIDTH_PX - 40), "head"
     )
     for column, space in enumerate(spaces):
         x = column_x(column, len(spaces))
