@@ -115,6 +115,22 @@ def core_px(tube: float, share: float) -> float:
     return (tube + 1.2) * share
 
 
+def bright_legs(lit: Lit, active: Collection[Place]) -> set[int]:
+    """Return which legs run on active places.
+
+    Where a staged path goes up and down one link, only the lane counts that continues other active legs:
+    a copy to host memory lights the way up, not the way down beside it.
+    """
+    legs = [i for i, place in enumerate(lit.places) if place in active]
+    chosen: set[int] = set()
+    for place in {lit.places[i] for i in legs}:
+        lanes = [i for i in legs if lit.places[i] == place]
+        beside = {i: (i - 1 in legs) + (i + 1 in legs) for i in lanes}
+        most = max(beside.values())
+        chosen.update(i for i in lanes if beside[i] == most)
+    return chosen
+
+
 def lit_columns(
     lit: Lit, loads: Sequence[float] | None = None, active: Collection[Place] | None = None
 ) -> Columns:
@@ -128,12 +144,13 @@ def lit_columns(
         The only places to show bright; None: all.
     """
     columns: Columns = {name: [] for name in _LIT}
+    bright = None if active is None else bright_legs(lit, active)
     for piece in pieces(lit.legs):
         i = piece.segment
         capacity = lit.capacities[i] if i < len(lit.capacities) else None
         tube = tube_px(capacity)
         share = 1.0 if loads is None else min(1.0, max(0.0, loads[i] if i < len(loads) else 0.0))
-        alpha = 1.0 if active is None or lit.legs[i].place in active else DIMMED
+        alpha = 1.0 if bright is None or i in bright else DIMMED
         if active is not None and alpha == 1.0:
             share = 1.0
         row = {
@@ -178,16 +195,18 @@ def _said(capacity: float | None, share: float | None) -> str:
     return IN_USE.format(percent=f"{share * 100:.0f}", rate=format_rate(capacity))
 
 
-def mark_columns(lit: Lit, phase: float = 0.0) -> Columns:
-    """Return the marks that show which way the bytes go, `phase` pixels on from their start."""
+def mark_columns(lit: Lit, active: Collection[Place] | None = None) -> Columns:
+    """Return the marks that show which way the bytes go; only on the legs of `active` places, if given."""
     columns: Columns = {name: [] for name in ("x", "y", "angle", "size", "role", "segment")}
-    at = -(phase % MARK_SPACING) - MARK_SPACING / 2
+    bright = None if active is None else bright_legs(lit, active)
+    at = -MARK_SPACING / 2
     for piece in pieces(lit.legs):
         (x0, y0), (x1, y1) = piece.start, piece.end
         length = abs(x1 - x0) + abs(y1 - y0)
         first = math.ceil(-at / MARK_SPACING) if at < 0 else 0
         offset = first * MARK_SPACING + at if at < 0 else at
-        while 0 <= offset < length:
+        shown = bright is None or piece.segment in bright
+        while shown and 0 <= offset < length:
             share = offset / length
             columns["x"].append(round(x0 + (x1 - x0) * share, 1))
             columns["y"].append(round(y0 + (y1 - y0) * share, 1))

@@ -15,7 +15,7 @@ from gdviz.errors import UnknownDeviceError
 from gdviz.figures.labels import Label, fabric_labels, node_labels
 from gdviz.figures.layout import BOTTOM, MARGIN, TOP, WIDTH, Layout, lay_out
 from gdviz.figures.lit import IN_USE, MARK_SPACING, Lit, lit_columns, mark_columns
-from gdviz.figures.notes import Notes, notes, part_collar
+from gdviz.figures.notes import Notes, notes
 from gdviz.figures.picture_columns import (
     box_columns,
     chip_columns,
@@ -321,7 +321,8 @@ class PathPicture:
 
     def _draw_lit(self) -> None:
         fill(self.models.lit, lit_columns(self.lit, self.shares(), self._shown.active))
-        fill(self.models.marks, mark_columns(self.lit if self._shown.transfer is not None else Lit()))
+        moving = self.lit if self._shown.transfer is not None else Lit()
+        fill(self.models.marks, mark_columns(moving, self._shown.active))
 
     def _draw_glow(self) -> None:
         """Show highlighted places that no leg of the lit path runs on."""
@@ -330,7 +331,9 @@ class PathPicture:
         fill(self.models.glow, glow_columns(self.layout, places, self.lit.role))
 
     def _draw_notes(self) -> None:
-        self.notes = notes(self.layout, self.lit, self.labels, self._shown.narrowest)
+        narrowest = self._shown.narrowest
+        node = self._shown.node_of(narrowest.place) if narrowest else -1
+        self.notes = notes(self.layout, self.lit, self.labels, narrowest, node)
         fill(self.models.chips, chip_columns(self.notes.chips))
 
     def _draw_outlines(self) -> None:
@@ -338,11 +341,8 @@ class PathPicture:
         marked = [(nodes[node].boxes[part_id], self.lit.role, 2.5) for node, part_id in self.lit.ends]
         for node, chosen in zip(nodes, self._shown.chosen, strict=True):
             marked += [(grown(node.boxes[part_id], 3.0), "chosen", 2.0) for part_id in chosen.values()]
-        collar, narrowest = self.notes.collar, self._shown.narrowest
-        if collar is None and narrowest is not None:
-            collar = part_collar(self.layout, self._shown.node_of(narrowest.place), narrowest.place)
-        if collar is not None:
-            marked.append((Box(0, "", BoxKind.CPU, collar), "warning", 3.5))
+        if self.notes.collar is not None:
+            marked.append((Box(0, "", BoxKind.CPU, self.notes.collar), "warning", 3.5))
         fill(self.models.outlines, outline_columns(marked))
         rows = self._chosen_rows()
         if sorted(self.source.selected.indices) != rows:

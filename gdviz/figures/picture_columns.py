@@ -129,7 +129,7 @@ def glow_columns(layout: Layout, places: Iterable[tuple[int, Place]], role: str)
         if place.kind in (PlaceKind.PART, PlaceKind.MEMORY):
             key = f"memory:{place.id}" if place.kind is PlaceKind.MEMORY else place.id
             box = node.boxes.get(key) or node.boxes.get(node.hidden_in(place.id) or "")
-            shape = [rectangle(grown(box, 1.0).rect)] if box else []
+            shape = [box_outline(grown(box, 1.0))] if box else []
             alpha = 0.35
         else:
             wanted = link_key(index, place)

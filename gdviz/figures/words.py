@@ -33,6 +33,16 @@ def link_text(link: PcieLink) -> str:
     return str(link)
 
 
+def link_wordings(link: PcieLink) -> list[str]:
+    """Return what is written beside a link, on one line and on two; empty if nothing is known."""
+    if link.gen is None and link.width is None:
+        return []
+    if link.degraded:
+        most = PcieLink(link.max_gen or link.gen, link.max_width or link.width)
+        return [link_text(link), _("{now}\nof {most}").format(now=link, most=most)]
+    return [str(link), str(link).replace(" ", "\n", 1)]
+
+
 def range_text(word: str, numbers: Sequence[int]) -> str:
     """Return ``'GPU 0'``, ``'GPU 0–3'`` or ``'4 GPUs'`` of indices."""
     if len(numbers) == 1:
