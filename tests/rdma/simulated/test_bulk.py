@@ -157,7 +157,7 @@ def test_room_lost_in_the_middle(lab) -> None:
 
 
 def test_a_window_over_part_of_the_buffer_fails_where_it_ends(lab) -> None:
-    left, _right = lab.connect()
+    left, right = lab.connect()
     local, remote = lab.a.region(65536), lab.b.region(65536)
     local.buffer.fill(7)
     part = lab.b.domain.register(remote.buffer, "local_write|remote_write", length=10 * 4096 + 1)
@@ -166,6 +166,7 @@ def test_a_window_over_part_of_the_buffer_fails_where_it_ends(lab) -> None:
     follow(lab, run)
     assert run.error.status is WcStatus.REM_ACCESS_ERR
     assert run.result.messages == 10
+    assert left.state is right.state is QpState.ERR
     assert remote.buffer.read() == b"\x07" * 40960 + bytes(65536 - 40960)
 
 

@@ -10,6 +10,7 @@ from gdviz.errors import GdvizError, VerbsError
 from gdviz.machine import reference_machine
 from gdviz.model import Endpoint, Workload, timeline
 from gdviz.rdma import Location, Opcode, QpState, RecvRequest, SendRequest, Sge, WcStatus
+from gdviz.rdma.simulated.timing import MessageTiming
 
 
 def stages(lab, size_bytes: int):
@@ -72,8 +73,10 @@ def test_a_cable_mended_in_time(lab, write) -> None:
     left.post_send(write(lab.a.region(), lab.b.region()))
     lab.clock.advance(0.1)
     lab.network.mend("a", "b")
+    # Tries are 67 ms apart: the next one comes 134 ms after the first.
+    lab.clock.advance(0.03)
     assert lab.a.poll() == []
-    lab.clock.advance(4.096e-6 * 2**14)
+    lab.clock.advance(0.005)
     assert lab.a.poll()[0].ok
 
 
@@ -107,15 +110,15 @@ def test_a_name_is_taken_once(lab) -> None:
 @pytest.mark.parametrize("mix_up", ["psn", "number", "one way"])
 def test_peers_must_mean_each_other(lab, write, mix_up) -> None:
     left, right = (n.domain.create_qp(n.completions, n.completions) for n in (lab.a, lab.b))
-    other = lab.b.domain.create_qp(lab.b.completions, lab.b.completions)
     address = right.address
     if mix_up == "psn":
         address = type(address)(address.node, address.nic, address.qp_num, 5, address.gid)
         left.connect(address, timeout=8)
         right.connect(type(address)(**{**_fields(left.address), "psn": 6}), timeout=8)
     elif mix_up == "number":
-        left.connect(other.address, timeout=8)
-        right.connect(left.address, timeout=8)
+        left.connect(address, timeout=8)
+        third = lab.connect(timeout=8)[0].qp_num
+        right.connect(type(address)(**{**_fields(left.address), "qp_num": third}), timeout=8)
     else:
         left.connect(address, timeout=8)
     left.post_send(write(lab.a.region(), lab.b.region()))
@@ -125,6 +128,28 @@ def test_peers_must_mean_each_other(lab, write, mix_up) -> None:
 
 def _fields(address):
     return {name: getattr(address, name) for name in ("node", "nic", "qp_num", "psn", "gid")}
+
+
+def test_the_responder_of_a_bad_request_is_in_error_too(lab, write) -> None:
+    left, right = lab.connect()
+    right.post_recv(RecvRequest(9))
+    left.post_send(write(lab.a.region(), lab.b.region(), rkey=1))
+    lab.clock.advance(1e-3)
+    assert right.state is QpState.ERR
+    assert [(c.wr_id, c.status) for c in lab.b.poll()] == [(9, WcStatus.WR_FLUSH_ERR)]
+
+
+def test_a_quick_message_does_not_overtake(lab, write, monkeypatch) -> None:
+    left, _right = lab.connect()
+    local, remote = lab.a.region(64), lab.b.region(64)
+    slow, quick = MessageTiming(1e-6, 50e-6, 1e-6), MessageTiming(1e-6, 2e-6, 1e-6)
+    monkeypatch.setattr(lab.network, "timing", lambda _pair, request: slow if request.wr_id == 1 else quick)
+    left.post_send(write(local, remote, 1))
+    left.post_send(write(local, remote, 2))
+    lab.clock.advance(49e-6)
+    assert lab.a.poll() == []
+    lab.clock.advance(2e-6)
+    assert [c.wr_id for c in lab.a.poll()] == [1, 2]
 
 
 def test_receiver_not_ready_waits_as_it_asks(lab) -> None:

@@ -10,9 +10,9 @@ from gdviz.rdma.simulated.stream import SAMPLE_MESSAGES, Stream
 A, B = reference_machine("hgx-h100", "a"), reference_machine("hgx-h100", "b")
 
 
-def stream(size_bytes: int = 8, *, exact: bool = False) -> Stream:
+def stream(size_bytes: int = 8, *, depth: int = 128, exact: bool = False) -> Stream:
     left, right = (Endpoint(m, "mlx5_0", gpu=m.gpus[0].id) for m in (A, B))
-    return Stream(flow(left, right, Workload(size_bytes=size_bytes)), exact=exact)
+    return Stream(flow(left, right, Workload(size_bytes=size_bytes, depth=depth)), exact=exact)
 
 
 def test_every_message_by_time() -> None:
@@ -68,6 +68,13 @@ def test_closing_keeps_what_was_posted() -> None:
     assert rest.messages == pending
     assert one.pending == 0
     assert one.advance(1.0).messages == 0
+
+
+def test_closing_drops_what_was_drawn_ahead() -> None:
+    one = stream(depth=4)
+    one.advance(50e-6)
+    one._more(100)
+    assert 1 <= one.close(4) <= 4
 
 
 def test_closing_within_a_count() -> None:
