@@ -28,6 +28,7 @@ from gdviz.rdma import (
     RemoteRegion,
     Run,
     TransferSpec,
+    TransferState,
 )
 
 #: Bytes hashed at a time, so that a checksum of a part needs no second copy of it.
@@ -180,7 +181,7 @@ class NodeAgent:
         made: list[QueuePair] = []
         try:
             for _index in range(count):
-                made.append(
+                made.append(  # noqa: PERF401  (those made so far are undone when one fails)
                     opened.domain.create_qp(completions, completions, max_send_wr=depth, max_recv_wr=depth)
                 )
         except BaseException:
@@ -250,7 +251,13 @@ class NodeAgent:
         """Let the transfers move on, and return what happened; ended ones are reported once."""
         reports = []
         for transfer, run in list(self._runs.items()):
-            interval = run.advance()
+            try:
+                interval = run.advance()
+            except Exception as error:  # noqa: BLE001  (one broken transfer must not hang the others)
+                trouble = f"{type(error).__name__}: {error}"
+                reports.append(Report(transfer, None, run.progress, TransferState.FAILED, trouble=trouble))
+                del self._runs[transfer]
+                continue
             result = run.result
             reports.append(Report(transfer, interval, run.progress, run.state, run.error, result))
             if result is not None:

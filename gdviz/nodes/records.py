@@ -97,6 +97,8 @@ class Report:
         The completion that ended it, if one did.
     result
         Set once it has ended.
+    trouble
+        What went wrong where nothing should; the transfer is over then, without a result.
     """
 
     transfer: int
@@ -105,3 +107,4 @@ class Report:
     state: TransferState
     failure: Completion | None = None
     result: TransferResult | None = None
+    trouble: str = ""

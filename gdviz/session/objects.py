@@ -6,7 +6,7 @@ engine's answer; on the engine's own thread (in a widget) use the session's `Sta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gdviz.errors import UnknownDeviceError
 from gdviz.machine import Cpu, Gpu, Machine, Nic
@@ -227,7 +227,8 @@ class Buffer:
     def read(self, offset: int = 0, length: int | None = None) -> bytes:
         """Return its bytes, or some of them."""
         count = self.size_bytes - offset if length is None else length
-        return self._ask("read", offset, count)  # type: ignore[no-any-return]
+        data: bytes = self._ask("read", offset, count)
+        return data
 
     def write(self, data: bytes, offset: int = 0) -> None:
         """Put bytes into it."""
@@ -239,7 +240,8 @@ class Buffer:
 
     def checksum(self, offset: int = 0, length: int | None = None) -> str:
         """Return the checksum of its bytes, or of some of them, as hexadecimal digits."""
-        return self._ask("checksum", offset, length)  # type: ignore[no-any-return]
+        digits: str = self._ask("checksum", offset, length)
+        return digits
 
     def free(self) -> None:
         """Free it.
@@ -251,7 +253,7 @@ class Buffer:
         """
         self._session.ask(self._session.state.free(self))
 
-    def _ask(self, command: str, *arguments: object) -> object:
+    def _ask(self, command: str, *arguments: object) -> Any:
         state = self._session.state
         return self._session.ask(state.on_node(self.record.node, command, self.record.number, *arguments))
 

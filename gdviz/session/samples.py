@@ -56,11 +56,18 @@ class History:
     """
 
     def __init__(self, capacity: int = 4096) -> None:
-        self._ring = np.full((len(COLUMNS), capacity), np.nan)
+        self._capacity = capacity
+        # Most transfers are short: the ring grows to its capacity only when it is needed.
+        self._ring = np.full((len(COLUMNS), min(64, capacity)), np.nan)
         self._count = 0
 
     def append(self, sample: Sample) -> None:
         """Add a sample."""
+        width = self._ring.shape[1]
+        if self._count == width < self._capacity:
+            grown = np.full((len(COLUMNS), min(2 * width, self._capacity)), np.nan)
+            grown[:, :width] = self._ring
+            self._ring = grown
         values = [getattr(sample, column) for column in COLUMNS]
         self._ring[:, self._count % self._ring.shape[1]] = [np.nan if v is None else v for v in values]
         self._count += 1
@@ -76,7 +83,7 @@ class History:
 
     def column(self, name: str) -> NDArray[np.float64]:
         """Return one column, oldest first, shape (n,); unknown values are NaN."""
-        row = self._ring[COLUMNS.index(name)]
+        row: NDArray[np.float64] = self._ring[COLUMNS.index(name)]
         if self._count <= len(row):
             return row[: self._count].copy()
         cut = self._count % len(row)

@@ -6,16 +6,15 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from gdviz.clock import Clock
-from gdviz.errors import GdvizError, UnknownDeviceError
+from gdviz.errors import GdvizError, TransferError, UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
-from gdviz.model import DataPath, Endpoint, Op, predict
-from gdviz.nodes import BufferRecord, Fleet, QueuePairGroup, RegionRecord, Report
+from gdviz.model import Endpoint, predict
+from gdviz.nodes import Fleet, Report
 from gdviz.quantities import format_rate, format_size
 from gdviz.rdma import (
     AccessFlags,
     Location,
-    RemoteRegion,
     TransferSpec,
     TransferState,
     WcStatus,
@@ -24,22 +23,13 @@ from gdviz.session.events import Event, Topic, Watchers
 from gdviz.session.objects import Buffer, MemoryRegion
 from gdviz.session.samples import Sample
 from gdviz.session.transfers import Ends, Transfer
+from gdviz.session.wiring import Wiring, as_remote, local_access, remote_access
 
 if TYPE_CHECKING:
     from gdviz.session.session import Session
 
 #: Messages simulated for a transfer's prediction; enough for its p99.9, and quick.
 _PREDICTED_MESSAGES = 4000
-
-
-class _Resources:
-    """What a transfer opened for itself and gives back at its end."""
-
-    def __init__(self) -> None:
-        self.groups: list[QueuePairGroup] = []
-        self.regions: list[RegionRecord] = []
-        self.buffers: list[BufferRecord] = []
-        self.temporary: list[MemoryRegion] = []
 
 
 class State:
@@ -60,7 +50,7 @@ class State:
         self._fleet = fleet
         self._clock = clock
         self._numbers = itertools.count(1)
-        self._resources: dict[int, _Resources] = {}
+        self._opened: dict[int, tuple[Wiring, list[MemoryRegion]]] = {}
         self.machines: dict[str, Machine] = {node.name: node.machine for node in fleet.nodes}
         self.buffers: list[Buffer] = []
         self.regions: list[MemoryRegion] = []
@@ -184,91 +174,59 @@ class State:
         quiet: bool = False,
     ) -> Transfer:
         """Start a transfer; `local` posts the work requests. A quiet one is not spoken of."""
-        opened = _Resources()
+        temporary: list[MemoryRegion] = []
+        wiring = Wiring()
         try:
-            transfer = await self._open(local, remote, spec, opened)
+            near = await self._registered(local, local_access(spec.op), temporary)
+            far = await self._registered(remote, remote_access(spec.op), temporary)
+            transfer = await self._connected(near, far, spec, wiring)
         except BaseException:
-            await self._give_back(opened)
+            await self._give_back(wiring, temporary)
             raise
         transfer.quiet = quiet
+        self._opened[transfer.number] = (wiring, temporary)
         self.watchers.tell(Topic.TRANSFERS, transfer)
         if not quiet:
             self.say(_("Transfer {number} started.").format(number=transfer.number))
         return transfer
 
-    async def _open(
-        self,
-        local: Buffer | MemoryRegion,
-        remote: Buffer | MemoryRegion,
-        spec: TransferSpec,
-        opened: _Resources,
+    async def _registered(
+        self, memory: Buffer | MemoryRegion, access: AccessFlags, temporary: list[MemoryRegion]
+    ) -> MemoryRegion:
+        region = await self.registered(memory, access)
+        if region is not memory:
+            temporary.append(region)
+        return region
+
+    async def _connected(
+        self, near: MemoryRegion, far: MemoryRegion, spec: TransferSpec, wiring: Wiring
     ) -> Transfer:
-        near = await self.registered(local, _local_access(spec.op))
-        if near is not local:
-            opened.temporary.append(near)
-        far = await self.registered(remote, _remote_access(spec.op))
-        if far is not remote:
-            opened.temporary.append(far)
         ends = Ends(self.endpoint(near), self.endpoint(far))
         prediction = predict(ends.local, ends.remote, spec.workload, messages=_PREDICTED_MESSAGES)
-        groups = []
-        for region in (near, far):
-            group = await self._fleet.call(
-                region.record.node, "open_queue_pairs", region.record.nic, spec.qps, spec.depth
-            )
-            opened.groups.append(group)
-            groups.append(group)
-        for here, there in (groups, groups[::-1]):
-            await self._fleet.call(here.node, "connect", here.number, there.addresses)
-        bounce = None
-        if spec.path is DataPath.STAGED:
-            bounce = (
-                (await self._bounce(near, spec, opened)).number,
-                _as_remote(await self._bounce(far, spec, opened)),
-            )
+        bounce = await wiring.connect(self._fleet, self.machines, near.record, far.record, spec)
         number = next(self._numbers)
         transfer = Transfer(self._session, number, near, far, spec, ends, prediction)
         self.transfers[number] = transfer
-        self._resources[number] = opened
         transfer.state = TransferState.RUNNING
         try:
             await self._fleet.call(
                 near.record.node,
                 "start",
                 number,
-                groups[0].number,
+                wiring.groups[0].number,
                 near.record.number,
-                _as_remote(far.record),
+                as_remote(far.record),
                 spec,
                 bounce,
             )
         except BaseException:
-            del self.transfers[number], self._resources[number]
+            del self.transfers[number]
             raise
         return transfer
 
-    async def _bounce(self, region: MemoryRegion, spec: TransferSpec, opened: _Resources) -> RegionRecord:
-        """Allocate and register a bounce buffer in the host memory next to a region's NIC."""
-        node = region.record.node
-        machine = self.machines[node]
-        cpu = machine.cpu_of(region.record.nic) or machine.cpus[0]
-        buffer = await self._fleet.call(node, "alloc", Location("host", cpu.id), spec.size_bytes, "zeros", 0)
-        opened.buffers.append(buffer)
-        access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
-        record: RegionRecord = await self._fleet.call(
-            node, "register", region.record.nic, buffer.number, access, 0, None
-        )
-        opened.regions.append(record)
-        return record
-
-    async def _give_back(self, opened: _Resources) -> None:
-        for group in opened.groups:
-            await self._fleet.call(group.node, "close_queue_pairs", group.number)
-        for record in opened.regions:
-            await self._fleet.call(record.node, "deregister", record.number)
-        for buffer in opened.buffers:
-            await self._fleet.call(buffer.node, "free", buffer.number)
-        for region in opened.temporary:
+    async def _give_back(self, wiring: Wiring, temporary: list[MemoryRegion]) -> None:
+        await wiring.give_back(self._fleet)
+        for region in temporary:
             if region in self.regions:
                 await self.deregister(region)
 
@@ -314,26 +272,29 @@ class State:
                 sample = _sample(report)
                 transfer.history.append(sample)
                 samples.append(sample)
-            if report.result is not None:
-                self._ended(transfer, report)
+            if report.result is not None or report.trouble:
+                self._session.engine.loop.create_task(self._end(transfer, report))
         if samples:
             self.watchers.tell(Topic.SAMPLES, samples)
 
-    def _ended(self, transfer: Transfer, report: Report) -> None:
-        assert report.result is not None
+    async def _end(self, transfer: Transfer, report: Report) -> None:
         transfer.state = report.state
         transfer.failure = report.failure
-        opened = self._resources.pop(transfer.number, None)
-
-        async def finish() -> None:
-            if opened is not None:
-                await self._give_back(opened)
+        trouble = report.trouble
+        try:
+            await self._give_back(*self._opened.pop(transfer.number, (Wiring(), [])))
+        except GdvizError as error:
+            trouble = trouble or str(error)
+        if report.result is not None:
             transfer.done.set_result(report.result)
-            self.watchers.tell(Topic.TRANSFERS, transfer)
-            if not transfer.quiet:
-                self._say_ended(transfer)
-
-        self._session.engine.loop.create_task(finish())
+        else:
+            transfer.state = TransferState.FAILED
+            transfer.done.set_exception(TransferError(trouble))
+        self.watchers.tell(Topic.TRANSFERS, transfer)
+        if trouble:
+            self.say(trouble, "error")
+        elif not transfer.quiet:
+            self._say_ended(transfer)
 
     def _say_ended(self, transfer: Transfer) -> None:
         result = transfer.result
@@ -369,20 +330,6 @@ class State:
         self.watchers.clear()
         self.buffers.clear()
         self.regions.clear()
-
-
-def _local_access(op: Op) -> AccessFlags:
-    return AccessFlags.LOCAL_WRITE if op is Op.READ else AccessFlags(0)
-
-
-def _remote_access(op: Op) -> AccessFlags:
-    if op is Op.WRITE:
-        return AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE
-    return AccessFlags.REMOTE_READ if op is Op.READ else AccessFlags.LOCAL_WRITE
-
-
-def _as_remote(record: RegionRecord) -> RemoteRegion:
-    return RemoteRegion(record.node, record.nic, record.address, record.length, record.rkey)
 
 
 def _sample(report: Report) -> Sample:

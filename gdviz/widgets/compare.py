@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipywidgets as w
-from bokeh.layouts import column, row
+from bokeh.layouts import column
 
 from gdviz.errors import GdvizError
 from gdviz.figures import PercentileChart, SweepCharts, WaterfallChart
@@ -51,7 +51,8 @@ class ComparePanel(Panel):
         self.figure = LiveFigure(
             column(
                 self.sweep.root,
-                row(self.waterfall.root, self.percentiles.root, sizing_mode="stretch_width"),
+                self.waterfall.root,
+                self.percentiles.root,
                 sizing_mode="stretch_width",
             ),
             session.engine,
@@ -68,7 +69,7 @@ class ComparePanel(Panel):
         self.stage.on_click(None)
         self.stage.show_charts(False)
         if self.local.value is not None and self.comparison is None:
-            self.controls.act(self._draw_message())
+            self.controls.act(self._expect())
 
     def _refresh(self) -> None:
         offer_ends(self.session, self.local, self.remote)
@@ -107,11 +108,18 @@ class ComparePanel(Panel):
         comparison = self.comparison
         assert comparison is not None
         self.start_button.disabled, self.stop_button.disabled = False, True
+        self.percentiles.update({path: r.latency for path, r in comparison.results.items()})
         failure = comparison.done.exception()
         if failure is not None:
             self.controls.message.fail(str(failure))
         else:
             self.controls.message.say(_("Stopped.") if comparison.stopped else _("Done."))
+
+    async def _expect(self) -> None:
+        """Draw what the model expects, before anything is measured."""
+        local, remote = await self._ends()
+        self.sweep.update(Comparison(self.session, local, remote, op=self.op.value).predicted)
+        await self._draw_message()
 
     async def _draw_message(self) -> None:
         """Draw where the time of one message goes, by both paths."""

@@ -1,0 +1,85 @@
+"""What a transfer needs besides its two regions: queue pairs on both nodes, and bounce buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gdviz.machine import Machine
+from gdviz.model import DataPath, Op
+from gdviz.nodes import BufferRecord, Fleet, QueuePairGroup, RegionRecord
+from gdviz.rdma import AccessFlags, Location, RemoteRegion, TransferSpec
+
+
+@dataclass
+class Wiring:
+    """What was opened for one transfer, to be given back at its end.
+
+    Attributes
+    ----------
+    groups
+        Queue pairs, of the posting node first.
+    regions, buffers
+        Bounce buffers and their registrations.
+    """
+
+    groups: list[QueuePairGroup] = field(default_factory=list)
+    regions: list[RegionRecord] = field(default_factory=list)
+    buffers: list[BufferRecord] = field(default_factory=list)
+
+    async def connect(
+        self,
+        fleet: Fleet,
+        machines: Mapping[str, Machine],
+        near: RegionRecord,
+        far: RegionRecord,
+        spec: TransferSpec,
+    ) -> tuple[int, RemoteRegion] | None:
+        """Open and connect queue pairs; return the bounce buffers of a staged transfer, else None."""
+        for region in (near, far):
+            self.groups.append(
+                await fleet.call(region.node, "open_queue_pairs", region.nic, spec.qps, spec.depth)
+            )
+        for here, there in (self.groups, self.groups[::-1]):
+            await fleet.call(here.node, "connect", here.number, there.addresses)
+        if spec.path is not DataPath.STAGED:
+            return None
+        for region in (near, far):
+            await self._bounce(fleet, machines[region.node], region, spec.size_bytes)
+        return self.regions[0].number, as_remote(self.regions[1])
+
+    async def _bounce(self, fleet: Fleet, machine: Machine, region: RegionRecord, size_bytes: int) -> None:
+        """Allocate and register a bounce buffer in the host memory next to a region's NIC."""
+        cpu = machine.cpu_of(region.nic) or machine.cpus[0]
+        buffer = await fleet.call(region.node, "alloc", Location("host", cpu.id), size_bytes, "zeros", 0)
+        self.buffers.append(buffer)
+        access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
+        self.regions.append(
+            await fleet.call(region.node, "register", region.nic, buffer.number, access, 0, None)
+        )
+
+    async def give_back(self, fleet: Fleet) -> None:
+        """Close and free everything."""
+        for group in self.groups:
+            await fleet.call(group.node, "close_queue_pairs", group.number)
+        for record in self.regions:
+            await fleet.call(record.node, "deregister", record.number)
+        for buffer in self.buffers:
+            await fleet.call(buffer.node, "free", buffer.number)
+
+
+def as_remote(record: RegionRecord) -> RemoteRegion:
+    """Return what the other side is told of a region."""
+    return RemoteRegion(record.node, record.nic, record.address, record.length, record.rkey)
+
+
+def local_access(op: Op) -> AccessFlags:
+    """Return the access that an operation needs of the region whose node posts it."""
+    return AccessFlags.LOCAL_WRITE if op is Op.READ else AccessFlags(0)
+
+
+def remote_access(op: Op) -> AccessFlags:
+    """Return the access that an operation needs of the region at the other end."""
+    if op is Op.WRITE:
+        return AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE
+    return AccessFlags.REMOTE_READ if op is Op.READ else AccessFlags.LOCAL_WRITE
