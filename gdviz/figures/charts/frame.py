@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from bokeh.core.properties import value
-from bokeh.models import Axis, ColumnDataSource, FixedTicker, HoverTool, Range1d, SaveTool
+from bokeh.models import Axis, ColumnDataSource, FixedTicker, HoverTool, Node, Range1d, SaveTool
 from bokeh.models.annotations import Label, Legend, LegendItem, Title
 from bokeh.plotting import figure
 
@@ -132,7 +132,7 @@ def set_ticks(axis: Axis, ticks: Mapping[float, str]) -> None:
     axis.update(major_label_overrides=dict(ticks))
 
 
-def note(plot: figure, x: float, y: float, text: str = "", **settings: Any) -> Label:
+def note(plot: figure, x: float | Node, y: float | Node, text: str = "", **settings: Any) -> Label:
     """Return a small note inside a chart, painted faint."""
     settings = {"text_font_size": TICK_PX, **settings}
     label = Label(x=x, y=y, text=text, text_font=FONT, **settings)

@@ -32,7 +32,7 @@ from gdviz.figures.charts.frame import (
     set_ticks,
     tint,
 )
-from gdviz.figures.theme import FONT, paint
+from gdviz.figures.theme import paint
 from gdviz.messages import _
 from gdviz.model import DataPath
 
@@ -63,9 +63,9 @@ class LiveFigures:
         self.x = Range1d(start=0.0, end=window_s)
         words = {
             "bandwidth": _("Bandwidth"),
-            "rate": _("Messages a second"),
+            "rate": _("Message rate"),
             "latency": _("Latency"),
-            "cpu": _("CPU, share of a core"),
+            "cpu": _("CPU share of a core"),
         }
         self._words = {name: bearing(text, simulated=simulated) for name, text in words.items()}
         self._titles: dict[str, Title] = {name: heading(text) for name, text in self._words.items()}
@@ -77,6 +77,7 @@ class LiveFigures:
             self._draw(path)
         self._draw_cpu()
         self._expected = {name: self._span(name, "dotted") for name in ("bandwidth", "rate", "cpu")}
+        self._notes = {name: self._corner_note(name) for name in ("rate", "cpu")}
         self._ceilings = [(self._span("bandwidth", "solid"), self._ceiling_label()) for _i in range(3)]
         self._empty = self._empty_note()
         self.show_path(DataPath.DIRECT)
@@ -108,9 +109,13 @@ class LiveFigures:
             one.visible = path is self._path and not empty  # without rows it has words and no lines
 
     def show_expected(self, name: str, value: float, text: str) -> None:
-        """Draw the model's value (in the chart's unit) as a dotted line and name it in the title."""
+        """Draw the model's value (in the chart's unit) as a dotted line and name it."""
         self._expected[name].update(location=value, visible=True)
-        self._titles[name].text = _("{title} (model: {value})").format(title=self._words[name], value=text)
+        text = _("model: {value}").format(value=text)
+        if name in self._notes:
+            self._notes[name].text = text
+        else:  # the ceilings' labels stand where the note would
+            self._titles[name].text = f"{self._words[name]} ({text})"
 
     def show_ceilings(self, marks: Sequence[live.CeilingMark]) -> None:
         """Draw ceilings on the chart of bandwidth."""
@@ -213,19 +218,18 @@ class LiveFigures:
         }
         return note(self.charts["bandwidth"], 4, 0.0, "", **settings)
 
+    def _corner_note(self, name: str) -> Label:
+        """Return a note in the strip above the axis."""
+        left = Node(target="frame", symbol="left", offset=4)
+        top = Node(target="frame", symbol="top", offset=1)
+        return note(self.charts[name], left, top, text_baseline="top")
+
     def _empty_note(self) -> Label:
-        label = Label(
-            x=Node(target="frame", symbol="center"),
-            y=Node(target="frame", symbol="center"),
-            text=live.what_to_do(),
-            text_align="center",
-            text_baseline="middle",
-            text_font=FONT,
-            text_font_size=BASE_PX,
+        middle = Node(target="frame", symbol="center")
+        settings: dict[str, Any] = {"text_align": "center", "text_baseline": "middle"}
+        return note(
+            self.charts["bandwidth"], middle, middle, live.what_to_do(), text_font_size=BASE_PX, **settings
         )
-        paint(label, text_color="faint")
-        self.charts["bandwidth"].add_layout(label)
-        return label
 
 
 def _head(column: str) -> CustomJSFilter:

@@ -154,7 +154,7 @@ class SweepCharts:
             ]
             hover(plot, tips, renderers=points)
         # Small messages are fast, so this corner stays free.
-        box = legend(self._latency, keys, location="top_left", orientation="vertical", spacing=1)
+        box = legend(self._latency, keys, location="top_left", orientation="vertical", spacing=1, padding=4)
         self._entries: list[Any] = list(box.items)
         self._rings = [self._ring(plot) for plot in (self._bandwidth, self._latency)]
         self._lids = [self._lid() for _i in range(2)]

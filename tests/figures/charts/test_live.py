@@ -138,7 +138,7 @@ def test_expecting_starts_anew_in_the_colour_of_the_path() -> None:
     shown = [made for path, some in charts._figures._by_path.items() for made in some if made.visible]
     assert shown == charts._figures._by_path[DataPath.STAGED]
     assert charts._figures._titles["bandwidth"].text == "Bandwidth, simulated (model: 20.0 GB/s)"
-    assert charts._figures._titles["rate"].text == "Messages a second, simulated (model: 305 k/s)"
+    assert charts._figures._notes["rate"].text == "model: 305 k/s"
 
 
 def test_only_what_is_simulated_bears_the_word() -> None:
