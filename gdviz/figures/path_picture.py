@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from bokeh.events import DoubleTap, Reset, Tap
 from bokeh.models import ColumnDataSource, CustomJS, Plot
 
 from gdviz.errors import UnknownDeviceError
@@ -76,13 +77,15 @@ class PathPicture:
         self._shown = Shown.nothing(machines)
         self._fabric_lines = _fabric_lines(fabric or _usual_fabric(self.machines))
         self._callbacks: list[Click] = []
-        self._syncing = False
         self.lit = Lit()
         self.notes = Notes()
         self.labels: tuple[Label, ...] = ()
         self.layout: Layout = lay_out(self.machines, self._shown.wanted(), self._fabric_lines)
         self.models: PictureModels = make_models(self.layout.height)
-        self.source.selected.on_change("indices", self._clicked)
+        self.root.on_event(Tap, self._tapped)
+        # Two quick clicks on two boxes come as a tap and a double tap.
+        self.root.on_event(DoubleTap, self._tapped)
+        self.root.on_event(Reset, lambda _event: self._freed())
         self._draw_boxes()
         self._relight()
 
@@ -93,13 +96,18 @@ class PathPicture:
 
     @property
     def source(self) -> ColumnDataSource:
-        """The source of the boxes; its selection is what is chosen."""
+        """The source of the boxes."""
         return self.models.boxes
 
     @property
     def segments(self) -> tuple[Place, ...]:
         """The lit path's places in the direction of the bytes: a row of loads has one number for each."""
         return self.lit.places
+
+    @property
+    def heading_text(self) -> str:
+        """The line above the picture: what is lit and how it does, or what to do next."""
+        return self._shown.heading()
 
     # ------------------------------------------------------------------ choosing
 
@@ -136,26 +144,46 @@ class PathPicture:
         if not self._refold():
             self._draw_outlines()
 
-    def _clicked(self, _attr: str, _old: list[int], new: list[int]) -> None:
-        if self._syncing:
+    def _tapped(self, event: Tap | DoubleTap) -> None:
+        # Found here and not by Bokeh's own selection: the page sends every change of that back, and an echo
+        # cannot be told from a person's click.
+        box = self.box_at(event.x, event.y) if event.x is not None and event.y is not None else None
+        if box is None:
             return
-        boxes = self.layout.boxes
-        changed = set(self._chosen_rows()) ^ {row for row in new if 0 <= row < len(boxes)}
-        events = []
-        for box in (boxes[row] for row in sorted(changed)):
-            opened = self._shown.opened[box.node]
-            if box.kind is BoxKind.GROUP or box.part in opened:
-                opened.symmetric_difference_update({box.part})
-            elif box.kind in (BoxKind.GPU, BoxKind.NIC):
-                part = self.machines[box.node].part(box.part)
-                assert isinstance(part, Gpu | Nic)
-                self._shown.toggle_chosen(box.node, part)
-                events.append((box.node, box.part))
+        opened = self._shown.opened[box.node]
+        clicked = box.kind in (BoxKind.GPU, BoxKind.NIC)
+        if clicked:
+            part = self.machines[box.node].part(box.part)
+            assert isinstance(part, Gpu | Nic)
+            self._shown.toggle_chosen(box.node, part)
+        elif box.kind is BoxKind.GROUP or box.part in opened:
+            opened.symmetric_difference_update({box.part})
         if not self._refold():
             self._draw_outlines()
-        for event in events:
-            for callback in self._callbacks:
-                callback(*event)
+        if clicked:
+            self._tell(box.node, box.part)
+
+    def box_at(self, x: float, y: float) -> Box | None:
+        """Return the box at a point of the picture, in its own pixels; None where there is none."""
+        for box in reversed(self.layout.boxes):
+            left, top, right, bottom = box.rect
+            if left <= x <= right and top <= y <= bottom:
+                return box
+        return None
+
+    def _freed(self) -> None:
+        """Free what is chosen, as Escape does."""
+        freed = [(i, part) for i, chosen in enumerate(self._shown.chosen) for part in chosen.values()]
+        for chosen in self._shown.chosen:
+            chosen.clear()
+        if not self._refold():
+            self._draw_outlines()
+        for node, part in freed:
+            self._tell(node, part)
+
+    def _tell(self, node: int, part: str) -> None:
+        for callback in self._callbacks:
+            callback(node, part)
 
     def expand(self, group: str, node_index: int | None = None) -> None:
         """Open a folded group, by the id of its switch (or CPU); None: on every node that has it."""
@@ -344,20 +372,6 @@ class PathPicture:
         if self.notes.collar is not None:
             marked.append((Box(0, "", BoxKind.CPU, self.notes.collar), "warning", 3.5))
         fill(self.models.outlines, outline_columns(marked))
-        rows = self._chosen_rows()
-        if sorted(self.source.selected.indices) != rows:
-            self._syncing = True
-            try:
-                self.source.selected.indices = rows
-            finally:
-                self._syncing = False
-
-    def _chosen_rows(self) -> list[int]:
-        """Return the rows of the chosen boxes."""
-        chosen = {(i, part) for i, parts in enumerate(self._shown.chosen) for part in parts.values()}
-        kinds = (BoxKind.GPU, BoxKind.NIC)
-        boxes = enumerate(self.layout.boxes)
-        return [row for row, box in boxes if box.kind in kinds and (box.node, box.part) in chosen]
 
     def _frame_labels(self) -> list[Label]:
         role = self.lit.role if self.lit.legs else "faint"

@@ -17,7 +17,6 @@ from bokeh.models import (
     Quad,
     Range1d,
     Scatter,
-    TapTool,
     Text,
 )
 
@@ -109,9 +108,8 @@ def make_models(height: float) -> PictureModels:
     plot.add_tools(
         HoverTool(renderers=[boxes], tooltips=_TOOLTIP, point_policy="follow_mouse"),
         HoverTool(renderers=[hits, lit], tooltips=_TOOLTIP, point_policy="follow_mouse"),
-        # Each click adds or takes away just that box; Esc takes away all.
-        TapTool(renderers=[boxes], mode="xor"),
     )
+    plot.js_on_event("mouseenter", CustomJS(args={"plot": plot}, code=javascript("path_escape.js")))
     _keep_proportions(models)
     return models
 

@@ -2,7 +2,7 @@
 
 `jupyter_bokeh` applies to the Python model whatever the browser sends back, and the browser sends back
 every streamed row, so each point is held twice in Python and shown twice after a reload. `LiveFigure`
-lets through only what a person did (events and selections). The rows that come back are not wasted: they
+lets through only what a person did (Bokeh's events, a tap for instance), never the echo of a property. The rows that come back are not wasted: they
 say that the browser has drawn them, and `Pace` takes the rate of updates from that.
 
 A view that opens late gets the widget's first state, and what was sent before it was there is lost. So
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bokeh.models import LayoutDOM, Selection
+from bokeh.models import LayoutDOM
 from jupyter_bokeh.widgets import BokehModel
 
 from gdviz.clock import wall_seconds
@@ -122,13 +122,8 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
         kind = content.get("kind")
         if kind == "ColumnsStreamed":
             self.pace.answered()
-        elif kind == "MessageSent" or (kind == "ModelChanged" and self._is_selection(content)):
+        elif kind == "MessageSent":
             self._on_engine(super()._sync_model, _widget, content, buffers)
-
-    def _is_selection(self, content: dict[str, Any]) -> bool:
-        model_id = (content.get("model") or {}).get("id")
-        model = self._document.get_model_by_id(model_id) if model_id and self._document else None
-        return isinstance(model, Selection)
 
     def close(self) -> None:
         """Take it off the page; closing twice is allowed."""

@@ -29,6 +29,7 @@ class MachinePanel(Panel):
         self.gpu = labelled(_("GPU"), w.Dropdown)
         self.nic = labelled(_("NIC"), w.Dropdown)
         self.hops = w.HTML()
+        self._drawn: tuple[int, str | None, str | None] | None = None
         self._fill(0)
         self.controls = Controls(
             session,
@@ -49,6 +50,7 @@ class MachinePanel(Panel):
         """Take the picture's clicks."""
         self.stage.show_charts(False)
         self.stage.on_click(self._clicked)
+        self._drawn = None
         self._show()
 
     def _fill(self, node: int) -> None:
@@ -57,21 +59,12 @@ class MachinePanel(Panel):
         offer(self.gpu, nobody + [(f"{g.index}: {g.name}", g.id) for g in machine.gpus])
         offer(self.nic, nobody + [(f"{n.index}: {n.name}", n.id) for n in machine.nics])
 
-    def _clicked(self, node: int, part: str) -> None:
-        machine = self.stage.nodes[node].machine
-        kind = (
-            self.gpu
-            if part in {g.id for g in machine.gpus}
-            else self.nic
-            if part in {n.id for n in machine.nics}
-            else None
-        )
-        if kind is None:
-            return
+    def _clicked(self, node: int, _part: str) -> None:
+        gpu, nic = self.stage.picture.selected(node)
         if self.node.value != node:
             self.node.value = node
             self._fill(node)
-        kind.value = None if kind.value == part else part
+        self.gpu.value, self.nic.value = gpu, nic
         self._show()
 
     def _clear(self) -> None:
@@ -80,10 +73,14 @@ class MachinePanel(Panel):
 
     def _show(self) -> None:
         node, gpu, nic = self.node.value, self.gpu.value, self.nic.value
+        if (node, gpu, nic) == self._drawn:
+            return
+        self._drawn = (node, gpu, nic)
         picture = self.stage.picture
         picture.clear()
         for part in (gpu, nic):
-            picture.select(node, part)
+            if part is not None:
+                picture.select(node, part)
         if gpu is None or nic is None:
             self.hops.value = ""
             self.controls.message.say(
