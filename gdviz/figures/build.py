@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from gdviz.figures.columns import Column
-from gdviz.figures.node_layout import LANE_UP, TAB_PX, NodeLayout
+from gdviz.figures.node_layout import LANE_UP, TAB_PX, NodeLayout, group_key
 from gdviz.figures.plan import Plan, Socket
 from gdviz.figures.shapes import Box, BoxKind, Link, LinkKind, Point, Rect
 from gdviz.figures.words import box_lines
@@ -81,7 +81,8 @@ class _Builder:
             far = plan.depth - rows.nic_gap - rows.nic
             near = far + rows.nic
         rect = self.rect(column.left, far, column.right, near)
-        self.box(part.id, part.id, column.kind, rect, box_lines(plan.machine, part, column.kind))
+        key = group_key(part) if column.kind is BoxKind.GROUP else part.id
+        self.box(key, part.id, column.kind, rect, box_lines(plan.machine, part, column.kind))
         self.up[part.id] = column.up
         if above is not None and column.kind is not BoxKind.PORT and not isinstance(part, Cpu):
             link = part.link

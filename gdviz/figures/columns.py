@@ -22,6 +22,8 @@ GROUP_MIN, GROUP_MAX = 66.0, 170.0
 BRIDGE_MIN = 30.0
 #: Room for a NIC's link where it passes between GPUs, lit.
 LANE = 22.0
+#: How much narrower than readable boxes may get beside a group that is opened.
+SQUEEZE = 0.8
 GAP = 6.0
 
 
@@ -276,14 +278,16 @@ def folding(machine: Machine, width: float, opened: frozenset[str], gutters: flo
     sizes = {bridge.id: len(below(machine, bridge.id)) for bridge in machine.bridges}
     candidates = [b.id for b in machine.bridges if sizes[b.id] >= 2 and b.id not in kept]
     folded: set[str] = set()
-    while not _fits(machine, frozenset(folded), width - gutters):
+    # What a person opened may squeeze the rest a little, rather than fold half of the machine.
+    squeezed = (width - gutters) / (SQUEEZE if opened else 1.0)
+    while not _fits(machine, frozenset(folded), squeezed if folded else width - gutters):
         rest = [c for c in candidates if c not in folded and not _above(machine, c) & folded]
         smallest = [c for c in rest if not any(c in _above(machine, other) for other in rest if other != c)]
         if not smallest:
             break
         for bridge in smallest:
             folded = {f for f in folded if bridge not in _above(machine, f)} | {bridge}
-    if not _fits(machine, frozenset(folded), width - gutters):
+    if not _fits(machine, frozenset(folded), squeezed):
         folded |= {cpu.id for cpu in machine.cpus if cpu.id not in kept}
     return frozenset(folded)
 

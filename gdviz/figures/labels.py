@@ -60,19 +60,20 @@ def node_labels(node: NodeLayout, lit: frozenset[str]) -> list[Label]:
     """Return all labels of a node; the switches in `lit` give up theirs to the path."""
     found: list[Label] = []
     for kind in (BoxKind.GPU, BoxKind.NIC, BoxKind.DEVICE, BoxKind.GROUP):
-        boxes = [box for box in node.boxes.values() if box.kind is kind]
-        found += _stacked(boxes)
+        found += _stacked({key: box for key, box in node.boxes.items() if box.kind is kind})
     found += _switches(node, lit)
     found += _bands(node)
     found += _title(node)
     return found
 
 
-def _stacked(boxes: list[Box]) -> list[Label]:
+def _stacked(keyed: dict[str, Box]) -> list[Label]:
     """Return names and second lines of boxes of one kind, in one size for all of them."""
-    if not boxes:
+    if not keyed:
         return []
-    names = [(box.lines[0].split("|")[-1] if box.lines else "", box.width - 2 * _PAD) for box in boxes]
+    boxes = list(keyed.values())
+    least = 0 if boxes[0].kind is BoxKind.GPU and min(box.width for box in boxes) > 46 else -1
+    names = [(box.lines[0].split("|")[least] if box.lines else "", box.width - 2 * _PAD) for box in boxes]
     # One long name must not make all the others small: it is shortened instead.
     usual = sorted(names, key=lambda n: text_width(n[0], 13, bold=True) / max(n[1], 1))
     share = 0.8 if boxes[0].kind is BoxKind.NIC else 1.0
@@ -85,12 +86,12 @@ def _stacked(boxes: list[Box]) -> list[Label]:
     if group:
         size = min(size, 15)
     found = []
-    for box in boxes:
+    for key, box in keyed.items():
         room = box.width - 2 * _PAD
         lines = box.lines[: 4 if group else int((box.height - size * 1.2 - 2) / (SMALL_PX * 1.2) + 1.01)]
-        if group:
+        if box.kind in (BoxKind.GROUP, BoxKind.GPU):
             lines = tuple(_wording(line, size, room) for line in lines)
-        found += _lines(box, lines, size, room, all_bold=group)
+        found += _lines(key, box, lines, size, room, all_bold=group)
     return found
 
 
@@ -100,7 +101,9 @@ def _wording(line: str, size: int, room: float) -> str:
     return next((w for w in wordings if text_width(w, size, bold=True) <= room), wordings[-1])
 
 
-def _lines(box: Box, lines: tuple[str, ...], size: int, room: float, *, all_bold: bool) -> list[Label]:
+def _lines(
+    key: str, box: Box, lines: tuple[str, ...], size: int, room: float, *, all_bold: bool
+) -> list[Label]:
     chosen: list[tuple[str, int, bool]] = []
     for i, line in enumerate(lines):
         bold = i == 0 or all_bold
@@ -118,7 +121,7 @@ def _lines(box: Box, lines: tuple[str, ...], size: int, room: float, *, all_bold
     found = []
     for text, px, bold in chosen:
         role = "ink" if bold else "faint"
-        found.append(Label(x, y + px * 0.6, text, px, bold, role, room=room, box=box.part))
+        found.append(Label(x, y + px * 0.6, text, px, bold, role, room=room, box=key))
         y += px * 1.2
     return found
 
@@ -143,17 +146,18 @@ def _bands(node: NodeLayout) -> list[Label]:
         sizes = (13, 12, 11) if memory else (15, 14, 13, 12)
         chosen = []
         for socket, (left, _, right, _) in gutters:
-            box = node.boxes[f"memory:{socket}" if memory else socket]
+            key = f"memory:{socket}" if memory else socket
+            box = node.boxes[key]
             room = right - left - 12.0
             fitting = (t for t in box.lines if text_width(t, sizes[-1], bold=not memory) <= room)
-            chosen.append((box, next(fitting, box.lines[-1]), left, room))
-        size = largest_size([(text, room) for _, text, _, room in chosen], sizes, bold=not memory)
-        for box, text, left, room in chosen:
+            chosen.append((key, box, next(fitting, box.lines[-1]), left, room))
+        size = largest_size([(text, room) for _, _, text, _, room in chosen], sizes, bold=not memory)
+        for key, box, text, left, room in chosen:
             shown = shorten(text, size, room, bold=not memory)
             # A CPU's name keeps clear of the lane by which a path crosses sockets.
             shift = 0.0 if memory else (6.5 if node.flipped else -6.5)
             y = box.centre[1] + shift
-            found.append(Label(left + 8.0, y, shown, size, not memory, align="left", room=room, box=box.part))
+            found.append(Label(left + 8.0, y, shown, size, not memory, align="left", room=room, box=key))
     return found
 
 

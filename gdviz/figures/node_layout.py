@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gdviz.figures.shapes import Box, Link, Rect
-from gdviz.machine import Machine
+from gdviz.machine import Cpu, Machine, Part
 
 WIDTH = 960.0
 MARGIN = 8.0
@@ -42,6 +42,11 @@ class Rows:
     fabric: float
 
 
+def group_key(part: Part) -> str:
+    """Return the key of the box that shows a part and all below it folded; a CPU has one of its own too."""
+    return f"group:{part.id}" if isinstance(part, Cpu) else part.id
+
+
 @dataclass(frozen=True)
 class NodeLayout:
     """One node's boxes and links.
@@ -49,7 +54,7 @@ class NodeLayout:
     Attributes
     ----------
     boxes
-        By part id; host memory under ``memory:`` and the CPU's id.
+        By part id; host memory under ``memory:`` and the CPU's id, a folded socket under ``group:``.
     up
         x at which a part's uplink leaves it (for a NIC, also its port).
     gutters
@@ -103,10 +108,10 @@ class NodeLayout:
         )
 
     def hidden_in(self, part_id: str) -> str | None:
-        """Return the id of the group that a part is folded into, None if it is shown."""
+        """Return the key of the group's box that a part is folded into, None if it is shown."""
         for part in self.machine.ancestors(part_id):
             if part.id in self.folded:
-                return part.id
+                return group_key(part)
         return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from bokeh.events import DoubleTap, Reset, Tap
+from bokeh.events import DoubleTap, Event, PointEvent, Reset, Tap
 from bokeh.models import ColumnDataSource, CustomJS, Plot
 
 from gdviz.errors import UnknownDeviceError
@@ -144,7 +144,8 @@ class PathPicture:
         if not self._refold():
             self._draw_outlines()
 
-    def _tapped(self, event: Tap | DoubleTap) -> None:
+    def _tapped(self, event: Event) -> None:
+        assert isinstance(event, PointEvent)
         # Found here and not by Bokeh's own selection: the page sends every change of that back, and an echo
         # cannot be told from a person's click.
         box = self.box_at(event.x, event.y) if event.x is not None and event.y is not None else None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gdviz.figures.lit import Lit
-from gdviz.figures.node_layout import Layout, NodeLayout
+from gdviz.figures.node_layout import Layout
 from gdviz.figures.path_table import pcie_text, place_name
 from gdviz.figures.route import Leg, end_route, reversed_legs, wire_route
-from gdviz.figures.shapes import BoxKind
-from gdviz.machine import Bridge, BridgeKind, Cpu, Device, Gpu, Machine, Nic, Path
+from gdviz.figures.shapes import BoxKind, Rect, bars, overlap
+from gdviz.machine import Bridge, Cpu, Device, Gpu, Machine, Nic, Path
 from gdviz.machine.interconnect import inter_socket_bytes_per_s
 from gdviz.model.results import Place, PlaceKind, Side
 from gdviz.model.workload import DataPath, Endpoint, Op
@@ -21,7 +21,7 @@ def path_lit(layout: Layout, node_index: int, path: Path) -> Lit:
     gpu, nic = node.machine.gpu(path.gpu), node.machine.nic(path.nic)
     side = Side.LOCAL if node_index == 0 else Side.REMOTE
     legs = end_route(node, side, nic, gpu, staged=False)
-    return _lit(layout, tuple(legs), DataPath.DIRECT, {})
+    return _lit(layout, tuple(legs), DataPath.DIRECT, {}, ((node_index, gpu.id), (node_index, nic.id)))
 
 
 def transfer_lit(
@@ -54,13 +54,23 @@ def transfer_lit(
     legs = [*halves[0], *wire, *reversed_legs(halves[1])]
     if op is Op.READ:
         legs = reversed_legs(legs)
-    return _lit(layout, tuple(legs), path, capacities)
+    devices = [(index, part) for index, end in ends for part in (_gpu_id(end), end.nic_part.id)]
+    return _lit(layout, tuple(legs), path, capacities, devices)
 
 
-def _lit(layout: Layout, legs: tuple[Leg, ...], path: DataPath, known: Mapping[Place, float]) -> Lit:
+def _gpu_id(end: Endpoint) -> str | None:
+    return end.gpu_part.id if end.gpu_part else None
+
+
+def _lit(
+    layout: Layout,
+    legs: tuple[Leg, ...],
+    path: DataPath,
+    known: Mapping[Place, float],
+    ends: Sequence[tuple[int, str | None]],
+) -> Lit:
     names: list[str] = []
     rates: list[float | None] = []
-    ends: dict[tuple[int, str], None] = {}
     inner: dict[tuple[int, str], None] = {}
     for leg in legs:
         machine = layout.nodes[leg.node].machine if leg.node >= 0 else None
@@ -72,21 +82,20 @@ def _lit(layout: Layout, legs: tuple[Leg, ...], path: DataPath, known: Mapping[P
             # What no source says, the ports at its ends do.
             rate = rates[-1] if rates else None
         rates.append(rate)
-        if leg.node >= 0 and leg.place.kind in (PlaceKind.LINK, PlaceKind.PORT):
-            for part_id in _touched(layout.nodes[leg.node], leg):
-                box = layout.nodes[leg.node].boxes[part_id]
-                (ends if box.kind in (BoxKind.GPU, BoxKind.NIC) else inner)[leg.node, part_id] = None
-    return Lit(legs, path.value, tuple(names), tuple(rates), tuple(ends), tuple(inner))
+    for index, part_id in ends:
+        node = layout.nodes[index]
+        for part in node.machine.ancestors(part_id) if part_id else ():
+            box = node.boxes.get(part.id)
+            if box is not None and box.kind is BoxKind.SWITCH and _crossed(legs, index, box.rect):
+                inner[index, part.id] = None
+    devices = tuple((index, part_id) for index, part_id in ends if part_id)
+    return Lit(legs, path.value, tuple(names), tuple(rates), tuple(dict.fromkeys(devices)), tuple(inner))
 
 
-def _touched(node: NodeLayout, leg: Leg) -> list[str]:
-    """Return the devices and switches that a leg begins at, ends at or runs over."""
-    if leg.place.kind is PlaceKind.PORT or leg.place.id not in node.boxes:
-        return [leg.place.id] if leg.place.id in node.boxes else []
-    part = node.machine.part(leg.place.id)
-    above = node.boxes.get(getattr(part, "parent", ""))
-    touched = [part.id] if not isinstance(part, Cpu) else []
-    return touched + ([above.part] if above is not None and above.kind is BoxKind.SWITCH else [])
+def _crossed(legs: tuple[Leg, ...], node: int, rect: Rect) -> bool:
+    """Whether a path runs over a box."""
+    mine = [leg for leg in legs if leg.node == node]
+    return any(overlap(rect, line) for leg in mine for line in bars(leg.points, 1.0))
 
 
 def capacity_of(machine: Machine | None, place: Place) -> float | None:
@@ -125,9 +134,3 @@ def needed(machine: Machine, *part_ids: str | None) -> frozenset[str]:
         chain = machine.ancestors(part_id)
         found.update(part.id for part in chain)
     return frozenset(found)
-
-
-def is_switch(machine: Machine, part_id: str) -> bool:
-    """Whether a part is a PCIe switch."""
-    part = machine.part(part_id)
-    return isinstance(part, Bridge) and part.kind is BridgeKind.SWITCH

@@ -186,8 +186,13 @@ def _direct(node: NodeLayout, walk: _Walk, gpu: Gpu, nic: Nic) -> None:
     left, right = node.machine.cpu_of(gpu.id), node.machine.cpu_of(nic.id)
     target = node.up[down[-1].id]
     x = _climb(node, walk, up, {}, node.lane_y)
-    if left is None or right is None or left == right:
+    if left is not None and left == right:
         walk.on((target, node.lane_y))
+    elif left is None or right is None:
+        # The source names no CPU: what joins the two trees is a place all the same.
+        order = [part.id for part in node.machine]
+        tops = sorted((node.machine.ancestors(p.id)[-1].id for p in (gpu, nic)), key=order.index)
+        walk.go(PlaceKind.LINK, "-".join(tops), (target, node.lane_y))
     else:
         _between(node, walk, left, right, x, target)
     _descend(node, walk, down, None, target)

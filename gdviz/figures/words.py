@@ -62,7 +62,7 @@ def box_lines(machine: Machine, part: Part, kind: BoxKind) -> tuple[str, ...]:
             return (_("host memory"), _("memory"), _("mem"))
         return (f"CPU {number}", f"CPU{number}")
     if isinstance(part, Gpu):
-        return f"GPU {part.index}", short_bus_id(part.busid)
+        return f"GPU {part.index}|{part.index}", short_bus_id(part.busid)
     if isinstance(part, Nic):
         second = format_bits(part.speed_bytes_per_s) if part.speed_bytes_per_s else ""
         third = short_bus_id(part.busid) if part.busid else ""
