@@ -12,7 +12,7 @@ from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.model import SIZES, DataPath, Op, Prediction, sweep
 from gdviz.quantities import format_size
-from gdviz.rdma import TransferResult, TransferSpec, WcStatus
+from gdviz.rdma import LatencyHistogram, TransferResult, TransferSpec, WcStatus
 from gdviz.session.events import Topic, Watchers
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class Comparison:
         What the model expects, by path.
     measured
         What has been measured so far, by path.
+    latencies
+        Latencies with one message in flight, by path and size.
     progress
         0 to 1.
     doing
@@ -113,7 +115,7 @@ class Comparison:
             qps=qps,
         )
         self.measured: dict[DataPath, list[MeasuredPoint]] = {path: [] for path in DataPath}
-        self.results: dict[DataPath, TransferResult] = {}
+        self.latencies: dict[DataPath, dict[int, LatencyHistogram]] = {path: {} for path in DataPath}
         self.progress = 0.0
         self.doing = ""
         self.watchers = Watchers()
@@ -179,7 +181,7 @@ class Comparison:
             single = await self._transfer(size_bytes, path, 1, 1, count)
         if full is None or single is None:
             return None
-        self.results[path] = single
+        self.latencies[path][size_bytes] = single.latency
         return MeasuredPoint(
             size_bytes,
             full.bandwidth_bytes_per_s,

@@ -7,6 +7,7 @@ from bokeh.layouts import column
 
 from gdviz.errors import GdvizError
 from gdviz.figures import PercentileChart, SweepCharts, WaterfallChart
+from gdviz.figures.charts.sweep_columns import Point
 from gdviz.messages import _
 from gdviz.model import DataPath, Op, Workload, predict
 from gdviz.quantities import format_size, parse_size
@@ -101,19 +102,35 @@ class ComparePanel(Panel):
         comparison = self.comparison
         assert comparison is not None
         self.progress.value = comparison.progress
-        self.sweep.update(comparison.predicted, comparison.measured)
+        measured = {
+            path: [Point(p.size_bytes, p.bandwidth_bytes_per_s, p.p50_s, p.p99_s) for p in points]
+            for path, points in comparison.measured.items()
+        }
+        self.sweep.update(comparison.predicted, measured)
         self.controls.message.say(comparison.doing)
 
     def _ended(self) -> None:
         comparison = self.comparison
         assert comparison is not None
         self.start_button.disabled, self.stop_button.disabled = False, True
-        self.percentiles.update({path: r.latency for path, r in comparison.results.items()})
+        self._show_percentiles()
         failure = comparison.done.exception()
         if failure is not None:
             self.controls.message.fail(str(failure))
         else:
             self.controls.message.say(_("Stopped.") if comparison.stopped else _("Done."))
+
+    def _show_percentiles(self) -> None:
+        """Show how latencies are spread at the size measured that is nearest to the chosen one."""
+        comparison = self.comparison
+        if comparison is None:
+            return
+        wanted = parse_size(self.message_size.value)
+        sizes = set.intersection(*(set(by_size) for by_size in comparison.latencies.values()))
+        if not sizes:
+            return
+        size = min(sizes, key=lambda measured: abs(measured - wanted))
+        self.percentiles.update({path: found[size] for path, found in comparison.latencies.items()})
 
     async def _expect(self) -> None:
         """Draw what the model expects, before anything is measured."""
@@ -135,6 +152,7 @@ class ComparePanel(Panel):
             for path in DataPath
         }
         self.waterfall.update(predictions)
+        self._show_percentiles()
         self.controls.message.say(
             _("Where the time of one message of {size} goes.").format(size=format_size(size))
         )

@@ -2,8 +2,9 @@
 
 `jupyter_bokeh` applies to the Python model whatever the browser sends back, and the browser sends back
 every streamed row, so each point is held twice in Python and shown twice after a reload. `LiveFigure`
-lets through only what a person did (Bokeh's events, a tap for instance), never the echo of a property. The rows that come back are not wasted: they
-say that the browser has drawn them, and `Pace` takes the rate of updates from that.
+lets through only what a person did (Bokeh's events, a tap for instance), never the echo of a property.
+The rows that come back are not wasted: they say that the browser has drawn them, and `Pace` takes the
+rate of updates from that.
 
 A view that opens late gets the widget's first state, and what was sent before it was there is lost. So
 views are counted: without one nothing is sent at all, and a new one is given the figure as it is then.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from gdviz.machine import Distance, Hop, Path
+from gdviz.machine import Bridge, Cpu, Distance, Gpu, Hop, Machine, Nic, Path
 from gdviz.messages import _
 from gdviz.quantities import format_rate
 from gdviz.session import Session
@@ -89,21 +89,37 @@ class MachinePanel(Panel):
             return
         path = self.stage.nodes[node].machine.path(gpu, nic)
         picture.show_path(node, path)
-        self.hops.value = hop_table(path)
+        self.hops.value = hop_table(self.stage.nodes[node].machine, path)
         self.controls.message.say(path_sentence(path))
 
 
-def hop_table(path: Path) -> str:
+def hop_table(machine: Machine, path: Path) -> str:
     """Return a path's hops as an HTML table, the narrowest marked."""
     narrowest = path.bottleneck
 
     def row(hop: Hop) -> tuple[str, str, str]:
-        carried = format_rate(hop.bytes_per_s) if hop.bytes_per_s else "-"
+        carried = format_rate(hop.bytes_per_s) if hop.bytes_per_s else "–"
         mark = _("narrowest") if hop is narrowest else ""
         what = str(hop.link) if hop.link else hop.kind.value
-        return f"{_short(hop.source)} → {_short(hop.target)}", what, f"{carried} {mark}".strip()
+        ends = f"{part_name(machine, hop.source)} → {part_name(machine, hop.target)}"
+        return ends, what, f"{carried} {mark}".strip()
 
     return table((_("Hop"), _("Link"), _("One way")), map(row, path.hops))
+
+
+def part_name(machine: Machine, part_id: str) -> str:
+    """Return a part's name for people, short enough for a narrow table."""
+    part = machine.part(part_id)
+    match part:
+        case Gpu():
+            return f"GPU {part.index}"
+        case Nic():
+            return part.name
+        case Cpu():
+            return f"CPU {part.numa}"
+        case Bridge():
+            return part.kind.value
+    return part.id.removeprefix("0000:")
 
 
 def path_sentence(path: Path) -> str:
@@ -117,7 +133,3 @@ def path_sentence(path: Path) -> str:
             hop=narrowest.link or narrowest.kind.value, rate=format_rate(narrowest.bytes_per_s)
         )
     return text
-
-
-def _short(part: str) -> str:
-    return part.removeprefix("0000:")

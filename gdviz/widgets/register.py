@@ -147,7 +147,7 @@ class RegisterPanel(Panel):
             tuple(translation.rows(0, _ROWS)),
             how=translation.how,
             page_bytes=translation.page_bytes,
-            title=region_label(region),
+            title=f"{region_label(region)}: {format_size(region.length)}",
             total_pages=translation.pages,
             lkey=region.lkey,
             rkey=region.rkey,
@@ -163,5 +163,4 @@ class RegisterPanel(Panel):
 def region_label(region: MemoryRegion) -> str:
     """Return a region's name in a list."""
     record = region.record
-    where = f"{record.node} {region.buffer.where}"
-    return f"{where}, {format_size(record.length)}, {record.nic} (rkey {record.rkey:#x})"
+    return f"{record.node} {region.buffer.where}, {record.nic} (#{record.number})"

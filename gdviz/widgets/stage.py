@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 from bokeh.layouts import column
+from bokeh.models import LayoutDOM
 
 from gdviz.figures import LiveCharts, PathPicture
 from gdviz.session import Session, Topic, Transfer
@@ -38,7 +39,7 @@ class Stage:
         self.nodes = session.nodes[:2]
         self.picture = PathPicture([node.machine for node in self.nodes], simulated=session.simulated_nodes)
         self.charts = LiveCharts(simulated=session.simulated_nodes) if live else None
-        self.root = self.picture.root
+        self.root: LayoutDOM = self.picture.root
         if self.charts is not None:
             self.picture.live(self.charts.source)
             self.charts.root.visible = False

@@ -117,7 +117,8 @@ def test_a_transfer_is_started_watched_and_stopped(tour: LabPage) -> None:
     first = newest_row(tour)
     tour.page.wait_for_timeout(1500)
     second = newest_row(tour)
-    assert first and second
+    assert first is not None
+    assert second is not None
     assert second["t"] > first["t"] + 1, "the live figures do not move"
     assert second["bandwidth"] > 1, "GB/s"
     tour.screenshot("transfer")
