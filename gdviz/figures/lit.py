@@ -153,7 +153,7 @@ def lit_columns(
         alpha = 1.0 if bright is None or i in bright else DIMMED
         if active is not None and alpha == 1.0:
             share = 1.0
-        row = {
+        row: dict[str, Any] = {
             "segment": i,
             "x0": piece.start[0],
             "y0": piece.start[1],

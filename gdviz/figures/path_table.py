@@ -61,7 +61,7 @@ def hop_rows(
     narrowest: Place | None,
 ) -> list[tuple[str, ...]]:
     """Return (node, hop, PCIe, capacity, load, remark) for every leg of a path."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for i, leg in enumerate(legs):
         machine = machines.get(leg.node)
         capacity = capacities[i] if i < len(capacities) else None

@@ -88,7 +88,7 @@ def text_columns(labels: Iterable[Label]) -> Columns:
     columns: Columns = {name: [] for name in names}
     for label in labels:
         style = "bold" if label.bold else "normal"
-        row = (label.x, label.y, label.text, label.size, f"{label.size}px", style)
+        row: tuple[Any, ...] = (label.x, label.y, label.text, label.size, f"{label.size}px", style)
         bulk = text_width(label.text, 1.0, bold=label.bold)
         row += (label.role, label.align, label.room, bulk, 1.0)
         for name, value in zip(names, row, strict=True):

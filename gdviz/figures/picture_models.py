@@ -10,7 +10,6 @@ from typing import Any
 from bokeh.models import (
     ColumnDataSource,
     CustomJS,
-    GlyphRenderer,
     HoverTool,
     Patches,
     Plot,
@@ -19,6 +18,7 @@ from bokeh.models import (
     Scatter,
     Text,
 )
+from bokeh.models.renderers import GlyphRenderer
 
 from gdviz.figures.node_layout import WIDTH
 from gdviz.figures.text_size import MIN_PX
@@ -53,6 +53,11 @@ class PictureModels:
     chips: ColumnDataSource
 
 
+def _made(kind: Any, **properties: Any) -> Any:
+    # Bokeh's own types do not know of columns that are mapped to colours.
+    return kind(**properties)
+
+
 class _Maker:
     def __init__(self, plot: Plot) -> None:
         self.plot = plot
@@ -61,16 +66,16 @@ class _Maker:
     def role(self, column: str = "role") -> dict[str, Any]:
         return {"field": column, "transform": self.mapper}
 
-    def add(self, source: ColumnDataSource, glyph: Any) -> GlyphRenderer:
+    def add(self, source: ColumnDataSource, glyph: Any) -> GlyphRenderer[Any]:
         # What is clicked keeps its look: outlines show the selection.
         return self.plot.add_glyph(source, glyph, selection_glyph=None, nonselection_glyph=None)
 
 
 def make_models(height: float) -> PictureModels:
     """Return an empty picture of that height, in its own pixels."""
-    extent = Range1d(height, 0)
+    extent = Range1d(start=height, end=0)
     plot = Plot(
-        x_range=Range1d(0, WIDTH),
+        x_range=Range1d(start=0, end=WIDTH),
         y_range=extent,
         sizing_mode="stretch_width",
         aspect_ratio=WIDTH / height,
@@ -87,22 +92,34 @@ def make_models(height: float) -> PictureModels:
     }
     models = PictureModels(plot, extent, **sources)
     patch = {"xs": "xs", "ys": "ys"}
-    maker.add(models.links, Patches(**patch, fill_color=maker.role(), fill_alpha="alpha", line_color=None))
-    hits = maker.add(models.links, Patches(xs="hit_xs", ys="hit_ys", fill_alpha=0.0, line_color=None))
-    box_glyph = Patches(**patch, fill_color=maker.role(), line_width="edge")
-    boxes = maker.add(models.boxes, paint(box_glyph, line_color="edge"))
-    maker.add(models.decorations, Patches(**patch, fill_color=maker.role(), line_color=None))
     maker.add(
-        models.glow, Patches(**patch, fill_color=maker.role(), line_color=maker.role(), fill_alpha="alpha")
+        models.links, _made(Patches, **patch, fill_color=maker.role(), fill_alpha="alpha", line_color=None)
+    )
+    hits = maker.add(models.links, _made(Patches, xs="hit_xs", ys="hit_ys", fill_alpha=0.0, line_color=None))
+    box_glyph = _made(Patches, **patch, fill_color=maker.role(), line_width="edge")
+    boxes = maker.add(models.boxes, paint(box_glyph, line_color="edge"))
+    maker.add(models.decorations, _made(Patches, **patch, fill_color=maker.role(), line_color=None))
+    maker.add(
+        models.glow,
+        _made(Patches, **patch, fill_color=maker.role(), line_color=maker.role(), fill_alpha="alpha"),
     )
     lit = _add_lit(maker, models.lit)
-    marks = Scatter(
-        x="x", y="y", size="size", angle="angle", marker="triangle", line_color=maker.role(), line_width=1.2
+    marks = _made(
+        Scatter,
+        x="x",
+        y="y",
+        size="size",
+        angle="angle",
+        marker="triangle",
+        line_color=maker.role(),
+        line_width=1.2,
     )
     maker.add(models.marks, paint(marks, fill_color="paper"))
     maker.add(
         models.outlines,
-        Patches(**patch, fill_color=None, line_color=maker.role(), line_width="width", line_join="round"),
+        _made(
+            Patches, **patch, fill_color=None, line_color=maker.role(), line_width="width", line_join="round"
+        ),
     )
     _add_texts(maker, models)
     plot.add_tools(
@@ -114,11 +131,11 @@ def make_models(height: float) -> PictureModels:
     return models
 
 
-def _add_lit(maker: _Maker, source: ColumnDataSource) -> GlyphRenderer:
-    def quad(prefix: str, **look: Any) -> Quad:
+def _add_lit(maker: _Maker, source: ColumnDataSource) -> GlyphRenderer[Any]:
+    def quad(prefix: str, **look: Any) -> Any:
         edges = {"left": "l", "top": "t", "right": "r", "bottom": "b"}
         sides = {name: prefix + side for name, side in edges.items()}
-        return Quad(**sides, line_color=None, **look)
+        return _made(Quad, **sides, line_color=None, **look)
 
     outer = maker.add(source, quad("o", fill_color=maker.role(), fill_alpha="alpha"))
     # Paper laid thinly over the wall's colour: an idle path still shows from afar.
@@ -139,8 +156,9 @@ def _add_texts(maker: _Maker, models: PictureModels) -> None:
         "text_baseline": "middle",
         "text_line_height": 1.15,
     }
-    maker.add(models.texts, Text(**common, text_align={"field": "align"}, text_alpha="alpha"))
-    chip = Text(
+    maker.add(models.texts, _made(Text, **common, text_align={"field": "align"}, text_alpha="alpha"))
+    chip = _made(
+        Text,
         **common,
         text_align="center",
         border_line_color=maker.role("edge"),

@@ -97,7 +97,7 @@ def end_route(
 
 def _bridges(node: NodeLayout, part: Part) -> list[Part]:
     """Return a device and the bridges above it, up to its CPU, which is left out."""
-    chain = [p for p in node.machine.ancestors(part.id) if not isinstance(p, Cpu)]
+    chain: list[Part] = [p for p in node.machine.ancestors(part.id) if not isinstance(p, Cpu)]
     lowest = chain[0]
     if isinstance(lowest, Gpu) and lowest.c2c_bytes_per_s:
         return [lowest]

@@ -81,7 +81,8 @@ def largest_size(texts: list[tuple[str, float]], sizes_px: tuple[int, ...], *, b
 
 def wrap(text: str, size_px: float, room_px: float, lines: int, *, bold: bool = False) -> list[str]:
     """Return `text` cut into at most `lines` lines, preferably after a hyphen, blank, dot or underscore."""
-    rest, cut = plain(text), []
+    rest = plain(text)
+    cut: list[str] = []
     while rest and len(cut) < lines - 1 and text_width(rest, size_px, bold=bold) > room_px:
         fits = len(rest)
         while fits > 1 and text_width(rest[:fits], size_px, bold=bold) > room_px:
