@@ -10,9 +10,9 @@ from gdviz.figures.shapes import BoxKind
 from gdviz.machine import Cpu, Machine
 
 #: For two nodes, one node, and by how many switches stand above each other.
-_PAIR = Rows(22, 8, 36, 24, 22, 23, 40, 16, 40, 30, 32)
-_PAIR_DEEP = Rows(20, 8, 35, 17, 18, 15, 38, 14, 38, 28, 32)
-_PAIR_DEEPER = Rows(20, 7, 35, 14, 16, 12, 37, 13, 37, 27, 32)
+_PAIR = Rows(20, 5, 32, 19, 20, 16, 37, 11, 37, 24, 30)
+_PAIR_DEEP = Rows(19, 5, 32, 15, 17, 13, 36, 11, 36, 24, 30)
+_PAIR_DEEPER = Rows(19, 5, 32, 13, 16, 12, 36, 11, 36, 24, 30)
 _ALONE = Rows(28, 10, 36, 30, 26, 28, 50, 20, 54, 28, 26)
 _ALONE_DEEP = Rows(26, 8, 36, 22, 20, 17, 48, 18, 52, 26, 26)
 
