@@ -33,6 +33,7 @@ from gdviz.figures.picture_words import in_words
 from gdviz.figures.shapes import Box, BoxKind
 from gdviz.figures.shown import Shown, Transfer
 from gdviz.figures.text_size import SMALL_PX, largest_size, shorten
+from gdviz.figures.words import fabric_lines, usual_fabric
 from gdviz.machine import Gpu, Machine, Nic, Path
 from gdviz.messages import _
 from gdviz.model.results import Ceiling, Place, Prediction
@@ -75,7 +76,7 @@ class PathPicture:
         self.machines = tuple(machines)
         self.simulated = simulated
         self._shown = Shown.nothing(machines)
-        self._fabric_lines = _fabric_lines(fabric or _usual_fabric(self.machines))
+        self._fabric_lines = fabric_lines(fabric or usual_fabric(self.machines))
         self._callbacks: list[Click] = []
         self.lit = Lit()
         self.notes = Notes()
@@ -392,15 +393,3 @@ class PathPicture:
         return in_words(
             shown.heading(), self.machines, self.lit, self.shares(), shown.narrowest, self.simulated
         )
-
-
-def _usual_fabric(machines: tuple[Machine, ...]) -> Fabric | None:
-    if len(machines) == 2 and machines[0].nics and machines[1].nics:
-        return Fabric.between(machines[0].nics[0], machines[1].nics[0])
-    return None
-
-
-def _fabric_lines(fabric: Fabric | None) -> tuple[str, ...]:
-    if fabric is None:
-        return (_("network"),)
-    return fabric.name, f"MTU {fabric.mtu_bytes}"

@@ -11,6 +11,7 @@ from gdviz.figures.text_size import plain
 from gdviz.machine import Bridge, Cpu, Device, Gpu, Machine, Nic, Part, PcieLink
 from gdviz.machine.machine import normal_bus_id
 from gdviz.messages import _, ngettext
+from gdviz.model.workload import Fabric
 from gdviz.quantities import format_bits, format_rate, format_size
 
 
@@ -216,3 +217,17 @@ def _nvlink_details(machine: Machine, link: Link) -> tuple[str, str]:
         lines.append(f"{peer.count} × → {target}{rate}")
     gpu = machine.gpu(link.of)
     return f"{plain(mine[0].technology)}: GPU {gpu.index}", "\n".join(lines)
+
+
+def usual_fabric(machines: tuple[Machine, ...]) -> Fabric | None:
+    """Return the wire that joins two nodes unless somebody says otherwise; None where there is none."""
+    if len(machines) == 2 and machines[0].nics and machines[1].nics:
+        return Fabric.between(machines[0].nics[0], machines[1].nics[0])
+    return None
+
+
+def fabric_lines(fabric: Fabric | None) -> tuple[str, ...]:
+    """Return what is written on the wire."""
+    if fabric is None:
+        return (_("network"),)
+    return fabric.name, f"MTU {fabric.mtu_bytes}"
