@@ -15,8 +15,10 @@ from bokeh.models import (
     Plot,
     Quad,
     Range1d,
+    SaveTool,
     Scatter,
     Text,
+    Toolbar,
 )
 from bokeh.models.renderers import GlyphRenderer
 
@@ -82,7 +84,10 @@ def make_models(height: float) -> PictureModels:
         min_width=640,
         min_border=0,
         outline_line_color=None,
-        toolbar_location=None,
+        # Its own ground would lie over the heading.
+        toolbar=Toolbar(logo=None, autohide=True, stylesheets=[":host { background: none !important; }"]),
+        toolbar_location="above",
+        toolbar_inner=True,
         title=None,
     )
     paint(plot, background_fill_color="paper", border_fill_color="paper")
@@ -123,8 +128,9 @@ def make_models(height: float) -> PictureModels:
     )
     _add_texts(maker, models)
     plot.add_tools(
-        HoverTool(renderers=[boxes], tooltips=_TOOLTIP, point_policy="follow_mouse"),
-        HoverTool(renderers=[hits, lit], tooltips=_TOOLTIP, point_policy="follow_mouse"),
+        SaveTool(filename="gdviz-path"),
+        HoverTool(renderers=[boxes], tooltips=_TOOLTIP, point_policy="follow_mouse", visible=False),
+        HoverTool(renderers=[hits, lit], tooltips=_TOOLTIP, point_policy="follow_mouse", visible=False),
     )
     plot.js_on_event("mouseenter", CustomJS(args={"plot": plot}, code=javascript("path_escape.js")))
     _keep_proportions(models)
