@@ -1,7 +1,7 @@
 """The four live figures as Bokeh models: what is drawn, and the switches that `LiveCharts` turns.
 
-Both paths' lines are there from the start and one of them is shown, so that no colour is ever set again
-after the page has taken its look.
+Each renderer on a live source costs the page something with every row, shown or not, so there is one for
+each line and none that waits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from bokeh.layouts import gridplot
 from bokeh.models import CDSView, ColumnDataSource, CustomJSFilter, LayoutDOM, Node, Range1d
-from bokeh.models.annotations import Label, Legend, Span, Title
+from bokeh.models.annotations import Label, Span, Title
 from bokeh.plotting import figure
 
 from gdviz.figures.charts import axes
@@ -70,17 +70,16 @@ class LiveFigures:
         self._words = {name: bearing(text, simulated=simulated) for name, text in words.items()}
         self._titles: dict[str, Title] = {name: heading(text) for name, text in self._words.items()}
         self.charts: dict[str, figure] = {name: self._chart(name) for name in words}
-        self._by_path: dict[DataPath, list[Any]] = {path: [] for path in DataPath}
-        self._legends: dict[DataPath, Legend] = {}
-        self._path = DataPath.DIRECT
-        for path in DataPath:
-            self._draw(path)
+        self._in_path_colour: list[Any] = []
+        self._dashed_by_path: list[Any] = []
+        self._draw()
         self._draw_cpu()
         self._expected = {name: self._span(name, "dotted") for name in ("bandwidth", "rate", "cpu")}
         self._notes = {name: self._corner_note(name) for name in ("rate", "cpu")}
         self._ceilings = [(self._span("bandwidth", "solid"), self._ceiling_label()) for _i in range(3)]
         self._empty = self._empty_note()
         self.show_path(DataPath.DIRECT)
+        self.show_empty(True)
         grid: list[list[Any]] = [
             [self.charts["bandwidth"], self.charts["rate"]],
             [self.charts["latency"], self.charts["cpu"]],
@@ -95,18 +94,16 @@ class LiveFigures:
     # ------------------------------------------------------------------ switches
 
     def show_path(self, path: DataPath) -> None:
-        """Show the lines of this path."""
-        self._path = path
-        for one, made in self._by_path.items():
-            for renderer in made:
-                renderer.visible = one is path
-        self.show_empty(self._empty.visible)
+        """Draw the lines in the look of this path."""
+        for renderer in self._in_path_colour:
+            tint(renderer, path.value)
+        for renderer in self._dashed_by_path:
+            renderer.glyph.line_dash = DASH[path]
 
     def show_empty(self, empty: bool) -> None:
         """Show what to do, as long as there is nothing to see."""
         self._empty.visible = empty
-        for path, one in self._legends.items():
-            one.visible = path is self._path and not empty  # without rows it has words and no lines
+        self._legend.visible = not empty  # without rows it has words and no lines
 
     def show_expected(self, name: str, value: float, text: str) -> None:
         """Draw the model's value (in the chart's unit) as a dotted line and name it."""
@@ -163,42 +160,45 @@ class LiveFigures:
             toolbar=False,
         )
 
-    def _line(self, name: str, column: str, role: str, **settings: Any) -> list[Any]:
+    def _line(self, name: str, column: str, **settings: Any) -> list[Any]:
         """Draw a line, and a dot where it ends now."""
         plot = self.charts[name]
         line = plot.line("t", column, source=self.source, line_join="round", **settings)
         head = plot.scatter(
             "t", column, source=self.source, size=7, line_color=None, view=CDSView(filter=_head(column))
         )
-        tint(line, role)
-        tint(head, role)
         return [line, head]
 
-    def _draw(self, path: DataPath) -> None:
-        made = self._by_path[path]
+    def _draw(self) -> None:
         for name, row in (
             ("bandwidth", (_("bandwidth"), "@bandwidth{0.00} GB/s")),
             ("rate", (_("messages a second"), "@rate{0.000000} M")),
         ):
-            lines = self._line(name, name, path.value, line_width=2.5, line_dash=DASH[path])
+            lines = self._line(name, name, line_width=2.5)
             self._hover(name, [row], lines)
-            made += lines
+            self._in_path_colour += lines
+            self._dashed_by_path += lines[:1]
         keys = {}
         for column, text, dash, width in PERCENTILES:
-            keys[text] = self._line("latency", column, path.value, line_width=width, line_dash=dash)
-            made += keys[text]
-        self._legends[path] = legend(
-            self.charts["latency"], {text: lines[:1] for text, lines in keys.items()}, location="top_left"
-        )
-        rows = [(text, f"@{column}{{0.00}} µs") for column, text, _dash, _width in PERCENTILES]
-        self._hover("latency", rows, keys["p50"])
+            look: dict[str, Any] = {"line_width": width, "line_dash": dash}
+            lines = self._line("latency", column, **look)
+            # A legend that stood for the lines themselves would be built anew with every row.
+            keys[text] = [self.charts["latency"].line([], [], **look)]
+            self._in_path_colour += [*lines, *keys[text]]
+            if column == "p50":
+                rows = [(name, f"@{one}{{0.00}} µs") for one, name, _dash, _width in PERCENTILES]
+                self._hover("latency", rows, lines)
+        self._legend = legend(self.charts["latency"], keys, location="top_left")
 
     def _draw_cpu(self) -> None:
         """Draw the CPU's share as a hatched area: the CPU is hatched in every chart."""
         area = self.charts["cpu"].varea("t", 0, "cpu", source=self.source, fill_alpha=0.35)
         area.glyph.update(**HATCH)
         paint(area.glyph, fill_color="edge", hatch_color="faint")
-        self._hover("cpu", [(_("CPU"), "@cpu{0.0} %")], self._line("cpu", "cpu", "faint", line_width=2))
+        lines = self._line("cpu", "cpu", line_width=2)
+        for renderer in lines:
+            tint(renderer, "faint")
+        self._hover("cpu", [(_("CPU"), "@cpu{0.0} %")], lines)
 
     def _hover(self, name: str, rows: list[tuple[str, str]], lines: list[Any]) -> None:
         hover(self.charts[name], [(_("time"), "@t{0.0} s"), *rows], mode="vline", renderers=lines[:1])

@@ -6,6 +6,7 @@ import pytest
 
 from gdviz.figures import LiveCharts
 from gdviz.figures.charts import live_columns as live
+from gdviz.figures.theme import colour
 from gdviz.model import DataPath
 from tests.figures.charts.samples import (
     CEILINGS,
@@ -70,8 +71,11 @@ def test_all_charts_share_source_and_page() -> None:
     charts = LiveCharts(CEILINGS, simulated=True)
     figures = list(charts._figures.charts.values())
     assert len({plot.x_range for plot in figures}) == 1
-    sources = {made.data_source for plot in figures for made in plot.renderers}
+    keys = {made for item in charts._figures._legend.items for made in item.renderers}
+    sources = {made.data_source for plot in figures for made in plot.renderers if made not in keys}
     assert sources == {charts.source}
+    # A legend of what is streamed is built anew in the page with each row, which costs more than the charts.
+    assert all(made.data_source is not charts.source for made in keys)
     assert {type(plot.y_range).__name__ for plot in figures} == {"Range1d"}
 
 
@@ -135,8 +139,9 @@ def test_expecting_starts_anew_in_the_colour_of_the_path() -> None:
     charts.update([Sample(1.0)])
     charts.expect(prediction(path=DataPath.STAGED, bandwidth=20e9))
     assert charts.source.data["t"] == []
-    shown = [made for path, some in charts._figures._by_path.items() for made in some if made.visible]
-    assert shown == charts._figures._by_path[DataPath.STAGED]
+    lines = [made.glyph for made in charts._figures._dashed_by_path]
+    assert [line.y for line in lines] == ["bandwidth", "rate"]
+    assert all(line.line_color == colour("staged") and line.line_dash for line in lines)
     assert charts._figures._titles["bandwidth"].text == "Bandwidth, simulated (model: 20.0 GB/s)"
     assert charts._figures._notes["rate"].text == "model: 305 k/s"
 
