@@ -314,12 +314,12 @@ def test_no_colour_but_by_role() -> None:
     assert any(TAG in tag for tag in mapper.tags if isinstance(tag, dict))
 
 
-def test_fixed_ranges_and_no_toolbar() -> None:
+def test_fixed_ranges_and_nothing_but_a_save_button() -> None:
     picture = pair()
     root = picture.root
     assert (root.x_range.start, root.x_range.end) == (0, 960)
     assert (root.y_range.start, root.y_range.end) == (picture.layout.height, 0)
-    assert root.toolbar_location is None
+    assert [type(tool).__name__ for tool in root.tools if tool.visible] == ["SaveTool"]
     assert len(root.renderers) <= 14
 
 
