@@ -68,9 +68,9 @@ class _Maker:
     def role(self, column: str = "role") -> dict[str, Any]:
         return {"field": column, "transform": self.mapper}
 
-    def add(self, source: ColumnDataSource, glyph: Any) -> GlyphRenderer[Any]:
+    def add(self, source: ColumnDataSource, glyph: Any, level: str = "glyph") -> GlyphRenderer[Any]:
         # What is clicked keeps its look: outlines show the selection.
-        return self.plot.add_glyph(source, glyph, selection_glyph=None, nonselection_glyph=None)
+        return self.plot.add_glyph(source, glyph, selection_glyph=None, nonselection_glyph=None, level=level)
 
 
 def make_models(height: float) -> PictureModels:
@@ -82,6 +82,8 @@ def make_models(height: float) -> PictureModels:
         sizing_mode="stretch_width",
         aspect_ratio=WIDTH / height,
         min_width=640,
+        # In a column Bokeh gives a plot a fixed height; this one's follows its width.
+        styles={"flex": "0 0 auto", "height": "auto"},
         min_border=0,
         outline_line_color=None,
         # Its own ground would lie over the heading.
@@ -119,12 +121,15 @@ def make_models(height: float) -> PictureModels:
         line_color=maker.role(),
         line_width=1.2,
     )
-    maker.add(models.marks, paint(marks, fill_color="paper"))
+    # The moving marks and what lies over them are on a canvas of their own, so that a step of the marks
+    # does not paint the whole picture anew.
+    maker.add(models.marks, paint(marks, fill_color="paper"), "overlay")
     maker.add(
         models.outlines,
         _made(
             Patches, **patch, fill_color=None, line_color=maker.role(), line_width="width", line_join="round"
         ),
+        "overlay",
     )
     _add_texts(maker, models)
     plot.add_tools(
@@ -172,7 +177,7 @@ def _add_texts(maker: _Maker, models: PictureModels) -> None:
         border_radius=4,
         padding=(5, 2),
     )
-    maker.add(models.chips, paint(chip, background_fill_color="paper"))
+    maker.add(models.chips, paint(chip, background_fill_color="paper"), "overlay")
 
 
 def _keep_proportions(models: PictureModels) -> None:

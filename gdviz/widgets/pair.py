@@ -23,6 +23,11 @@ def offer_ends(session: Session, local: Any, remote: Any) -> None:
     options = [(region_label(region), region) for region in regions]
     for control, name in ((local, names[0]), (remote, names[min(1, len(names) - 1)])):
         offer(control, options, next((r for r in regions if r.record.node == name), None))
+    if local.value is not None and remote.value is local.value:
+        # The first region of all was the only one to offer then; now there may be one at the other end.
+        other = next((r for r in regions if r.record.node != local.value.record.node), None)
+        if other is not None:
+            remote.value = other
 
 
 async def ensure_pair(session: Session) -> tuple[MemoryRegion, MemoryRegion]:

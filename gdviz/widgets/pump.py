@@ -7,6 +7,7 @@ when the page is slow, more of them travel together, and what no page could show
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ class Pump:
         self._waiting: list[Sample] = []
         self._task: asyncio.Task[None] | None = None
         self._transfer: Transfer | None = None
+        self._flushed_at = -math.inf
         self._unwatch = session.watch(Topic.SAMPLES, self._on_samples)
 
     def follow(self, transfer: Transfer) -> None:
@@ -58,9 +60,12 @@ class Pump:
             self._task = asyncio.get_running_loop().create_task(self._flush())
 
     async def _flush(self) -> None:
+        # Real time: the page's pace does not depend on how fast the session's clock runs.
+        now = asyncio.get_running_loop().time
         while self._waiting:
-            # Real time: the page's pace does not depend on how fast the session's clock runs.
-            await asyncio.sleep(self._figure.pace.interval_s)
+            # From update to update, whenever the samples come in between.
+            await asyncio.sleep(self._flushed_at + self._figure.pace.interval_s - now())
+            self._flushed_at = now()
             rows, self._waiting = thinned(self._waiting, MOST_ROWS), []
             if self._figure.shown:
                 self._figure.pace.sent()

@@ -177,10 +177,14 @@ class LabPage:
 
     def screenshot(self, label: str) -> Path:
         """Keep a picture of the page in ``artefacts/ui``."""
-        self._artefacts.mkdir(parents=True, exist_ok=True)
-        path = self._artefacts / f"{self._name}-{label}.png"
+        path = self.picture_path(label)
         self.page.screenshot(path=path)
         return path
+
+    def picture_path(self, label: str) -> Path:
+        """Return where a picture of this test goes."""
+        self._artefacts.mkdir(parents=True, exist_ok=True)
+        return self._artefacts / f"{self._name}-{label}.png"
 
     def assert_clean(self) -> None:
         """Fail when the console has an error, or when a request went to another host."""

@@ -129,6 +129,8 @@ def test_a_transfer_without_regions_makes_a_pair(session: Session, settle: Settl
     result = transfer.wait(10)
     settle()
     assert (result.messages, result.status) == (500, WcStatus.SUCCESS)
+    assert [transfer.local.record.node, transfer.remote.record.node] == ["node-a", "node-b"]
+    assert transfer.verify()
     assert "completed" in panel.controls.message.value
     assert "model" in panel.result.value
     assert not panel.start_button.disabled
