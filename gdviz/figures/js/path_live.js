@@ -8,6 +8,8 @@ const MOTIONS = (window.gdviz_motions ??= new WeakMap())
 const TICK_MS = 110
 // A live source that is silent for so long has ended.
 const SILENCE_MS = 2500
+// Of a share: a tube is at most 12 pixels wide.
+const SMALLEST_CHANGE = 0.004
 // Pixels a second: at full load a third of the spacing a tick, so that the eye still follows each mark.
 const SLOWEST = 14
 const FASTEST = spacing / 3 / (TICK_MS / 1000)
@@ -28,6 +30,16 @@ function bar(x0, y0, x1, y1, thickness, before, after) {
   return y1 >= y0 ? [x0 - half, y0 - b, x0 + half, y1 + a] : [x0 - half, y1 - a, x0 + half, y0 + b]
 }
 
+// What no eye could tell from what is filled is not painted anew.
+function same(shares) {
+  const before = motion.filled
+  return (
+    before?.data === lit.data &&
+    before.shares.length === shares.length &&
+    shares.every((share, i) => Math.abs(share - before.shares[i]) < SMALLEST_CHANGE)
+  )
+}
+
 function fill(shares) {
   const d = lit.data
   for (let i = 0; i < d.segment.length; i++) {
@@ -39,6 +51,7 @@ function fill(shares) {
     d.cb[i] = b
     d.detail[i] = words.replace("{percent}", Math.round(share * 100)).replace("{rate}", d.carries[i])
   }
+  motion.filled = {data: d, shares}
   lit.change.emit()
 }
 
@@ -95,11 +108,13 @@ function step() {
 
 const rows = live.data[column]
 if (rows != null && rows.length > 0 && lit.data.segment.length > 0) {
-  const shares = Array.from(rows[rows.length - 1] ?? [])
-  const most = shares.reduce((found, share) => Math.max(found, Number(share) || 0), 0)
+  const shares = Array.from(rows[rows.length - 1] ?? [], share => Number(share) || 0)
+  const most = shares.reduce((found, share) => Math.max(found, share), 0)
   motion.last = performance.now()
   motion.speed = most > 0.001 ? SLOWEST + (FASTEST - SLOWEST) * Math.min(1, most) : 0
-  fill(shares)
+  if (!same(shares)) {
+    fill(shares)
+  }
   if (motion.speed == 0) {
     stop()
   } else if (motion.timer == null) {
