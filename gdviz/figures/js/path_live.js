@@ -34,7 +34,8 @@ function bar(x0, y0, x1, y1, thickness, before, after) {
 function same(shares) {
   const before = motion.filled
   return (
-    before?.data === lit.data &&
+    before !== undefined &&
+    Object.is(before.data, lit.data) &&
     before.shares.length === shares.length &&
     shares.every((share, i) => Math.abs(share - before.shares[i]) < SMALLEST_CHANGE)
   )
