@@ -9,7 +9,7 @@ from gdviz.messages import _
 from gdviz.rdma import AccessFlags, Location
 from gdviz.session import MemoryRegion, Session
 from gdviz.widgets.parts import offer
-from gdviz.widgets.register import region_label
+from gdviz.widgets.register import region_options
 
 PAIR_BYTES = 64 * 2**20
 
@@ -20,7 +20,7 @@ def offer_ends(session: Session, local: Any, remote: Any) -> None:
     """Offer the session's regions in two dropdowns, by default one on each of the first two nodes."""
     regions = session.state.regions
     names = [node.name for node in session.nodes]
-    options = [(region_label(region), region) for region in regions]
+    options = region_options(regions)
     for control, name in ((local, names[0]), (remote, names[min(1, len(names) - 1)])):
         offer(control, options, next((r for r in regions if r.record.node == name), None))
     if local.value is not None and remote.value is local.value:

@@ -51,7 +51,7 @@ def path_choice() -> w.ToggleButtons:
     return w.ToggleButtons(
         options=[path.value for path in DataPath],
         tooltips=[_("The NIC reads and writes GPU memory itself"), _("Copied through host memory")],
-        style={"button_width": "130px"},
+        style={"button_width": "122px"},
         layout=w.Layout(width="100%"),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import ipywidgets as w
 
 from gdviz.figures import TranslationPicture
@@ -116,7 +118,7 @@ class RegisterPanel(Panel):
     def _refresh(self) -> None:
         state = self.session.state
         offer(self.buffer, [(label(self.session, b), b) for b in state.buffers])
-        offer(self.region, [(region_label(r), r) for r in state.regions])
+        offer(self.region, region_options(state.regions))
         self.listing.value = table(
             (_("Node"), _("NIC"), _("Memory"), _("Size"), "lkey", "rkey", _("Pages"), _("Access")),
             [
@@ -162,5 +164,13 @@ class RegisterPanel(Panel):
 
 def region_label(region: MemoryRegion) -> str:
     """Return a region's name in a list."""
-    record = region.record
-    return f"{record.node} {region.buffer.where}, {record.nic} (#{record.number})"
+    return f"{region.record.node} {region.buffer.where}, {region.record.nic}"
+
+
+def region_options(regions: Sequence[MemoryRegion]) -> list[tuple[str, MemoryRegion]]:
+    """Return regions with their names for a dropdown; those of one name are numbered."""
+    names = [region_label(region) for region in regions]
+    return [
+        (f"{name} (#{region.record.number})" if names.count(name) > 1 else name, region)
+        for name, region in zip(names, regions, strict=True)
+    ]
