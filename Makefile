@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .DEFAULT_GOAL := lab
 
 lab: install ## open JupyterLab on the tour
-	$(BIN)/jupyter lab $(NOTEBOOK) $(ARGS)
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) $(NOTEBOOK) $(ARGS)
 
 install: $(VENV)/.lab ## install both distributions into .venv
 
