@@ -103,6 +103,17 @@ def labels(ticks: Iterable[float], label: Callable[[float], str], unit: float = 
     return {tick: label(tick * unit) for tick in ticks}
 
 
+def share_ticks(end_s: float, most: int = 8) -> dict[float, str]:
+    """Return ticks of time on an axis on which `end_s` is 1.
+
+    Examples
+    --------
+    >>> share_ticks(20e-6, most=3)
+    {0.0: '0', 0.5: '10 µs', 1.0: '20 µs'}
+    """
+    return {float(f"{tick / end_s:.9g}"): time_label(tick) for tick in linear_ticks(end_s, most)}
+
+
 def size_labels() -> dict[float, str]:
     """Return the ticks of a message size axis as people write them."""
     return {float(size): format_size(size) for size in SIZE_TICKS}

@@ -6,10 +6,11 @@ A chart lies on whatever is behind it (its paper is clear), so it fits both look
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import resources
 from typing import Any, Literal
 
 from bokeh.core.properties import value
-from bokeh.models import Axis, ColumnDataSource, FixedTicker, HoverTool, Node, Range1d, SaveTool
+from bokeh.models import Axis, ColumnDataSource, CustomJS, FixedTicker, HoverTool, Node, Range1d, SaveTool
 from bokeh.models.annotations import Label, Legend, LegendItem, Title
 from bokeh.plotting import figure
 
@@ -85,6 +86,7 @@ def chart(
         y_axis_type=y_scale,
         tools=[SaveTool()],
         toolbar_location="right" if toolbar else None,
+        toolbar_inner=True,  # outside it would take 30 px, seen or not
     )
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
@@ -153,14 +155,13 @@ def words(plot: figure, source: ColumnDataSource, role: str, **settings: Any) ->
 def legend(plot: figure, entries: Mapping[str, list[Any]], **settings: Any) -> Legend:
     """Return a legend without a frame, one entry a text with the renderers that it stands for."""
     items = [LegendItem(label={"value": text}, renderers=made) for text, made in entries.items()]
-    settings = {"orientation": "horizontal", "location": "top_right", "padding": 1, "spacing": 12, **settings}
+    settings = {"orientation": "horizontal", "location": "top_right", "margin": 0, "spacing": 12, **settings}
     box = Legend(
         items=items,
         label_text_font=FONT,
         label_text_font_size=TICK_PX,
         label_text_baseline="middle",
         border_line_color=None,
-        margin=0,
         label_standoff=5,
         label_height=15,
         glyph_height=15,
@@ -177,3 +178,24 @@ def hover(plot: figure, tooltips: list[tuple[str, str]], **settings: Any) -> Hov
     tool = HoverTool(tooltips=tooltips, **settings)
     plot.add_tools(tool)
     return tool
+
+
+def keep_fitted(plot: figure, source: ColumnDataSource, *, whole: bool = False) -> None:
+    """Have the page set the source's texts anew whenever they or the chart's width change.
+
+    Parameters
+    ----------
+    source
+        Has the columns that `gdviz.figures.charts.fit` explains.
+    whole
+        Whether shares are of the whole chart's width, not of its frame's.
+    """
+    arguments = {"plot": plot, "source": source, "font": FONT, "whole": whole}
+    fit = CustomJS(args=arguments, code=javascript("chart_fit.js"))
+    plot.js_on_change("outer_width" if whole else "inner_width", fit)
+    source.js_on_change("data", fit)
+
+
+def javascript(name: str) -> str:
+    """Return the text of a script beside this package."""
+    return resources.files("gdviz.figures").joinpath("js").joinpath(name).read_text(encoding="utf-8")

@@ -17,8 +17,7 @@ from bokeh.models import ColumnDataSource, LayoutDOM
 
 from gdviz.figures.charts import axes
 from gdviz.figures.charts import live_columns as live
-from gdviz.figures.charts.frame import HEADROOM_PX
-from gdviz.figures.charts.live_figures import PLOT_PX, LiveFigures
+from gdviz.figures.charts.live_figures import PLOT_PX, STRIP_PX, LiveFigures
 from gdviz.figures.charts.text import table
 from gdviz.messages import _
 from gdviz.model import Ceiling, Place, Prediction
@@ -139,7 +138,7 @@ class LiveCharts:
     def set_ceilings(self, ceilings: Sequence[Ceiling]) -> None:
         """Draw these ceilings and end the axis of bandwidth at the highest one drawn."""
         self._ceilings = tuple(ceilings)
-        marks = live.ceiling_marks(ceilings, PLOT_PX - HEADROOM_PX)
+        marks = live.ceiling_marks(ceilings, PLOT_PX - STRIP_PX["bandwidth"])
         self._figures.show_ceilings(marks)
         self._set_end("bandwidth", marks[-1].rate if marks else 1.0)
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gdviz.figures.charts.axes import nice_end
+from gdviz.figures.charts.short_names import short_name
 from gdviz.figures.charts.text import table
-from gdviz.figures.text_size import plain
+from gdviz.figures.text_size import text_width
 from gdviz.messages import _
 from gdviz.model import Ceiling, Place, PlaceKind
 from gdviz.quantities import format_count, format_duration, format_rate, three_digits
@@ -19,6 +20,9 @@ from gdviz.quantities import format_count, format_duration, format_rate, three_d
 COLUMNS = ("t", "bandwidth", "rate", "p50", "p99", "p999", "cpu", "loads", "at")
 
 GIGA, MEGA, MICRO = 1e9, 1e6, 1e-6
+
+#: Pixels that a label has in the narrowest chart.
+LABEL_ROOM_PX = 240
 
 
 class LiveSample(Protocol):
@@ -193,8 +197,8 @@ def ceiling_marks(
 
     The narrowest one is always drawn; the wire's and the PCIe link's only if they lie less than 1.35
     times as high, since the axis must stay fit for the curve. Lines whose labels would touch (closer
-    than `label_px` on a chart of `height_px`) share the label of the higher one,
-    two at most.
+    than `label_px` on a chart of `height_px`) share the label of the higher one, two at most, and if both
+    names fit a narrow chart; else the narrowest ceiling has it.
     """
     ordered = sorted(ceilings, key=lambda one: one.bytes_per_s)
     if not ordered:
@@ -208,12 +212,25 @@ def ceiling_marks(
     top = chosen[-1].bytes_per_s
     marks: list[CeilingMark] = []
     for ceiling in chosen:
-        label = plain(f"{ceiling.name}: {format_rate(ceiling.bytes_per_s)}")
+        label = f"{short_name(ceiling)} {format_rate(ceiling.bytes_per_s)}"
         rate = ceiling.bytes_per_s / GIGA
         if marks and (rate - marks[-1].rate) * GIGA / top * height_px < label_px:
             if len(marks) > 1 and not marks[-2].text:
                 continue  # no room for a third name
-            label = f"{marks[-1].text} · {label}"
+            label = shared_label(marks[-1].text, label)
             marks[-1] = CeilingMark(marks[-1].rate, "")
         marks.append(CeilingMark(rate, label))
     return tuple(marks)
+
+
+def shared_label(narrower: str, wider: str) -> str:
+    """Return two ceilings' labels as one, the unit once if it is the same, or the first if both are too long.
+
+    Examples
+    --------
+    >>> shared_label("NIC port 48.6 GB/s", "PCIe 52.0 GB/s")
+    'NIC port 48.6 · PCIe 52.0 GB/s'
+    """
+    head, _blank, unit = narrower.rpartition(" ")
+    text = f"{head if wider.endswith(f' {unit}') else narrower} · {wider}"
+    return text if text_width(text, 12) <= LABEL_ROOM_PX else narrower

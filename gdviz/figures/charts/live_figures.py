@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
 from bokeh.layouts import gridplot
-from bokeh.models import CDSView, ColumnDataSource, CustomJSFilter, LayoutDOM, Node, Range1d
+from bokeh.models import (
+    CDSView,
+    ColumnDataSource,
+    CustomJSFilter,
+    LayoutDOM,
+    Node,
+    PrintfTickFormatter,
+    Range1d,
+)
 from bokeh.models.annotations import Label, Span, Title
 from bokeh.plotting import figure
 
@@ -27,6 +34,7 @@ from gdviz.figures.charts.frame import (
     chart,
     heading,
     hover,
+    javascript,
     legend,
     note,
     set_ticks,
@@ -36,8 +44,12 @@ from gdviz.figures.theme import paint
 from gdviz.messages import _
 from gdviz.model import DataPath
 
-#: Heights of the two rows of charts (the lower one bears the time axis's title) and of what is plotted.
-ROW_PX, LAST_ROW_PX, PLOT_PX = 180, 202, 122
+#: Height of what is plotted in a chart: with titles and the time axis, the four take 300 px.
+PLOT_PX = 113
+
+#: Heights of the strips above the axes: for the model's value or a legend, and on the chart of bandwidth
+#: also for the ceilings' label below it.
+STRIP_PX = {"bandwidth": 33, "rate": HEADROOM_PX, "latency": HEADROOM_PX, "cpu": HEADROOM_PX}
 
 #: Column of the latency chart, its name, dash and width of line.
 PERCENTILES = (
@@ -67,15 +79,16 @@ class LiveFigures:
             "latency": _("Latency"),
             "cpu": _("CPU share of a core"),
         }
-        self._words = {name: bearing(text, simulated=simulated) for name, text in words.items()}
-        self._titles: dict[str, Title] = {name: heading(text) for name, text in self._words.items()}
+        self._titles: dict[str, Title] = {
+            name: heading(bearing(text, simulated=simulated)) for name, text in words.items()
+        }
         self.charts: dict[str, figure] = {name: self._chart(name) for name in words}
         self._in_path_colour: list[Any] = []
         self._dashed_by_path: list[Any] = []
         self._draw()
         self._draw_cpu()
         self._expected = {name: self._span(name, "dotted") for name in ("bandwidth", "rate", "cpu")}
-        self._notes = {name: self._corner_note(name) for name in ("rate", "cpu")}
+        self._notes = {name: self._corner_note(name) for name in self._expected}
         self._ceilings = [(self._span("bandwidth", "solid"), self._ceiling_label()) for _i in range(3)]
         self._empty = self._empty_note()
         self.show_path(DataPath.DIRECT)
@@ -87,8 +100,8 @@ class LiveFigures:
         self.root: LayoutDOM = gridplot(
             grid,
             sizing_mode="stretch_width",
-            toolbar_location="right",
-            toolbar_options={"logo": None, "autohide": True},
+            merge_tools=False,
+            toolbar_location=None,
         )
 
     # ------------------------------------------------------------------ switches
@@ -108,11 +121,7 @@ class LiveFigures:
     def show_expected(self, name: str, value: float, text: str) -> None:
         """Draw the model's value (in the chart's unit) as a dotted line and name it."""
         self._expected[name].update(location=value, visible=True)
-        text = _("model: {value}").format(value=text)
-        if name in self._notes:
-            self._notes[name].text = text
-        else:  # the ceilings' labels stand where the note would
-            self._titles[name].text = f"{self._words[name]} ({text})"
+        self._notes[name].text = _("model: {value}").format(value=text)
 
     def show_ceilings(self, marks: Sequence[live.CeilingMark]) -> None:
         """Draw ceilings on the chart of bandwidth."""
@@ -127,38 +136,45 @@ class LiveFigures:
     def set_end(self, name: str, end: float) -> None:
         """End a linear axis here; above it stays a strip for labels."""
         label, unit, most = {
-            "bandwidth": (axes.rate_label, live.GIGA, 6),
+            "bandwidth": (axes.rate_label, live.GIGA, 5),
             "rate": (axes.count_label, live.MEGA, 5),
             "cpu": (axes.share_label, 0.01, 5),
         }[name]
         plot = self.charts[name]
-        plot.y_range.update(start=0.0, end=end * PLOT_PX / (PLOT_PX - HEADROOM_PX))
+        plot.y_range.update(start=0.0, end=end * PLOT_PX / (PLOT_PX - STRIP_PX[name]))
         plot.yaxis[0].bounds = (0.0, end)
         set_ticks(plot.yaxis[0], axes.labels(axes.linear_ticks(end, most), label, unit))
 
     def set_latency(self, low: float, high: float) -> None:
         """Give the latency axis its decades, in microseconds."""
         plot = self.charts["latency"]
-        top = high * 10 ** (math.log10(high / low) * HEADROOM_PX / (PLOT_PX - HEADROOM_PX))
+        top = high * 10 ** (math.log10(high / low) * STRIP_PX["latency"] / (PLOT_PX - STRIP_PX["latency"]))
         plot.y_range.update(start=low, end=top)
         plot.yaxis[0].bounds = (low, high)
-        ticks = axes.thin(axes.decades(low, high), 5)
+        ticks = axes.thin(axes.decades(low, high), 4)
         set_ticks(plot.yaxis[0], axes.labels(ticks, axes.time_label, live.MICRO))
 
     # ------------------------------------------------------------------ drawing
 
     def _chart(self, name: str) -> figure:
         log, last = name == "latency", name in ("latency", "cpu")
-        return chart(
-            self._titles[name],
+        title = self._titles[name]
+        title.update(text_font_size=BASE_PX, standoff=4)
+        plot = chart(
+            title,
             x=self.x,
             y=(1.0, 1000.0) if log else (0.0, 1.0),
             width=470,
-            height=LAST_ROW_PX if last else ROW_PX,
-            x_title=_("time, s") if last else "",
+            height=PLOT_PX,
             y_scale="log" if log else "linear",
-            toolbar=False,
         )
+        plot.update(frame_height=PLOT_PX, height=None, min_border_right=18)  # half of the last tick's text
+        axis = plot.xaxis[0]
+        # The lower charts' ticks stand for the upper ones' too.
+        axis.formatter = PrintfTickFormatter(format=_("%g s") if last else "")
+        if not last:
+            axis.update(major_tick_out=0, major_label_standoff=0)
+        return plot
 
     def _line(self, name: str, column: str, **settings: Any) -> list[Any]:
         """Draw a line, and a dot where it ends now."""
@@ -182,8 +198,9 @@ class LiveFigures:
         for column, text, dash, width in PERCENTILES:
             look: dict[str, Any] = {"line_width": width, "line_dash": dash}
             lines = self._line("latency", column, **look)
-            # A legend that stood for the lines themselves would be built anew with every row.
-            keys[text] = [self.charts["latency"].line([], [], **look)]
+            # A legend that stood for the lines themselves would be built anew with every row; one that
+            # stood for a line without any row would be blank.
+            keys[text] = [self.charts["latency"].line([math.nan], [math.nan], **look)]
             self._in_path_colour += [*lines, *keys[text]]
             if column == "p50":
                 rows = [(name, f"@{one}{{0.00}} µs") for one, name, _dash, _width in PERCENTILES]
@@ -233,5 +250,4 @@ class LiveFigures:
 
 
 def _head(column: str) -> CustomJSFilter:
-    code = resources.files("gdviz.figures").joinpath("js/chart_head.js").read_text(encoding="utf-8")
-    return CustomJSFilter(args={"column": column}, code=code)
+    return CustomJSFilter(args={"column": column}, code=javascript("chart_head.js"))

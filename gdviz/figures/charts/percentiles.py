@@ -13,12 +13,14 @@ from typing import Any, Protocol
 from bokeh.models import ColumnDataSource, LayoutDOM
 
 from gdviz.figures.charts import axes
+from gdviz.figures.charts.fit import NARROW_PX
 from gdviz.figures.charts.frame import (
     DASH,
     HEADROOM_PX,
     MARKER,
     bearing,
     chart,
+    heading,
     hover,
     legend,
     note,
@@ -26,6 +28,7 @@ from gdviz.figures.charts.frame import (
     tint,
 )
 from gdviz.figures.charts.text import table
+from gdviz.figures.text_size import plain, shorten
 from gdviz.figures.theme import paint
 from gdviz.messages import _
 from gdviz.model import DataPath
@@ -39,6 +42,9 @@ NAMED = (50.0, 90.0, 99.0, 99.9, 99.99)
 
 #: Height of the chart, and of what is plotted in it.
 HEIGHT_PX, PLOT_PX = 280, 204
+
+#: What the axis and the word 'simulated' take of the width, and the most percentiles named on the axis.
+MARGIN_PX, MOST_TICKS = 150, 7
 
 
 class Distribution(Protocol):
@@ -61,6 +67,8 @@ class PercentileChart:
         Distributions by path; one without messages is left out.
     simulated
         Whether they come from the simulated provider; then the chart says so.
+    title
+        Of which messages they are, for instance 'Latency by percentile: 64 KiB, one in flight'.
 
     Attributes
     ----------
@@ -75,23 +83,28 @@ class PercentileChart:
         curves: Mapping[DataPath, Distribution] | None = None,
         *,
         simulated: bool = True,
-        width: int = 960,
+        title: str = "",
     ) -> None:
         self.simulated = simulated
+        self._title = heading("")
         self._curves: dict[DataPath, Distribution] = {}
         self.source = {path: ColumnDataSource(dict(columns(None))) for path in DataPath}
         self._marks = {path: ColumnDataSource(dict(columns(None))) for path in DataPath}
-        title = bearing(_("Latency by percentile"), simulated=simulated)
         self._plot = chart(
-            title, x=(1.0, 1e4), y=(0.0, 1.0), width=width, height=HEIGHT_PX, x_scale="log",
+            self._title, x=(1.0, 1e4), y=(0.0, 1.0), height=HEIGHT_PX, x_scale="log",
             x_title=_("share of messages that take no longer"),
         )  # fmt: skip
+        # Room for half of the first and the last tick's text.
+        self._plot.update(min_border_left=48, min_border_right=38)
         self._draw()
         self.root: LayoutDOM = self._plot
-        self.update(curves or {})
+        self.update(curves or {}, title=title)
 
-    def update(self, curves: Mapping[DataPath, Distribution]) -> None:
-        """Show these distributions instead."""
+    def update(self, curves: Mapping[DataPath, Distribution], *, title: str = "") -> None:
+        """Show these distributions instead; `title` says of which messages they are."""
+        self.title = plain(title) or _("Latency by percentile")
+        shown = shorten(self.title, 14, NARROW_PX - MARGIN_PX, bold=True)
+        self._title.text = bearing(shown, simulated=self.simulated)
         self._curves = {path: curves[path] for path in DataPath if path in curves and curves[path].count}
         for path in DataPath:
             curve = self._curves.get(path)
@@ -100,7 +113,7 @@ class PercentileChart:
         most = max((curve.count for curve in self._curves.values()), default=1)
         top = max((curve.percentile(100.0) for curve in self._curves.values()), default=0.0)
         end = axes.nice_end(top) if top > 0 else 1.0
-        self._plot.x_range.update(start=0.93, end=max(1e4, float(most)) * 1.07)
+        self._plot.x_range.update(start=0.93, end=max(1e4, float(most)) * 1.2)  # half a mark
         self._plot.y_range.update(start=0.0, end=end * PLOT_PX / (PLOT_PX - HEADROOM_PX))
         self._plot.yaxis[0].bounds = (0.0, end)
         set_ticks(self._plot.xaxis[0], percent_labels(max(10_000, most)))
@@ -136,7 +149,7 @@ class PercentileChart:
         rows = [(f"p{q:g}", *(_time(curve, q) for curve in curves)) for q in NAMED]
         rows.append((_("max"), *(format_duration(curve.percentile(100.0)) for curve in curves)))
         rows.append((_("messages"), *(format_count(curve.count) for curve in curves)))
-        text = table(("", *self._curves), rows)
+        text = f"{self.title}\n{table(('', *self._curves), rows)}"
         return f"{text}\n\n{_('simulated')}" if self.simulated else text
 
 
@@ -195,8 +208,9 @@ def percent_text(percent: float) -> str:
 
 
 def percent_labels(count: int) -> dict[float, str]:
-    """Return the ticks from 0 % to the last decade that `count` messages reach."""
+    """Return the ticks from 0 % to the last decade that `count` messages reach, not too many."""
     ticks = {1.0: "0 %"}
-    for decade in range(1, int(math.log10(max(count, 10)) + 1e-9) + 1):
-        ticks[10.0**decade] = f"{100 - 100 / 10**decade:.{max(0, decade - 2)}f} %"
+    nines = range(1, int(math.log10(max(count, 10)) + 1e-9) + 1)
+    for tick in axes.thin(nines, MOST_TICKS):
+        ticks[10.0**tick] = f"{100 - 100 / 10**tick:.{max(0, int(tick) - 2)}f} %"
     return ticks

@@ -1,7 +1,9 @@
 """Bandwidth and latency against message size, both paths, on log-log axes.
 
 What the model predicts is a line, what was measured (simulated or real) are points. Direct and staged
-differ by colour, by dash and by marker. Where the two lines cross, a ring says at which size.
+differ by colour, by dash and by marker. A ring marks where the two lines cross; the legend says at which
+size. The words stand where no curve comes: the ceilings' above them, the legends where large messages are
+slow, or small ones.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from typing import Any
 
 from bokeh.layouts import row
 from bokeh.models import CDSView, ColumnDataSource, GroupFilter, LayoutDOM
-from bokeh.models.annotations import Label, Span
+from bokeh.models.annotations import Label, LegendItem, Span
 from bokeh.plotting import figure
 
 from gdviz.figures.charts import axes
 from gdviz.figures.charts import sweep_columns as swept
+from gdviz.figures.charts.fit import line_count
 from gdviz.figures.charts.frame import (
     DASH,
     HEADROOM_PX,
@@ -30,7 +33,7 @@ from gdviz.figures.charts.frame import (
     tint,
 )
 from gdviz.figures.charts.sweep_columns import Point
-from gdviz.figures.text_size import plain
+from gdviz.figures.text_size import plain, wrap
 from gdviz.figures.theme import paint
 from gdviz.messages import _
 from gdviz.model import Ceiling, DataPath, Prediction
@@ -39,8 +42,8 @@ from gdviz.quantities import format_rate, format_size
 #: Ends of the size axis: 2 B to 64 MiB with half a step of room.
 SIZES = (2 / 1.5, 2**26 * 1.5)
 
-#: Height of a chart, and of what is plotted in it.
-HEIGHT_PX, PLOT_PX = 340, 264
+#: Height of a chart, of what is plotted in it, and of a line of the ceilings' labels.
+HEIGHT_PX, PLOT_PX, LABEL_PX = 340, 264, 15
 
 #: Ends of the other axes before anything is known: 1 MB/s to 100 GB/s, 1 µs to 100 ms.
 BANDWIDTHS, LATENCIES = (1e6, 1e11), (1e-6, 1e-1)
@@ -124,6 +127,7 @@ class SweepCharts:
             y_scale="log",
         )
         set_ticks(plot.xaxis[0], axes.size_labels())
+        plot.min_border_right = 20  # for half of the last tick's text
         return plot
 
     def _draw(self) -> None:
@@ -143,7 +147,7 @@ class SweepCharts:
                 tint(shape, path.value)
                 paint(shape.glyph, line_color="ink")
                 points += [line, shape]
-                if plot is self._latency:
+                if plot is self._bandwidth:
                     keys[_("{path}, model").format(path=path)] = [line]
                     keys[run.format(path=path)] = [shape]
             tips = [
@@ -153,23 +157,27 @@ class SweepCharts:
                 (_("latency p99"), "@p99_text"),
             ]
             hover(plot, tips, renderers=points)
-        # Small messages are fast, so this corner stays free.
-        box = legend(self._latency, keys, location="top_left", orientation="vertical", spacing=1, padding=4)
+        rings = [self._ring(plot) for plot in (self._bandwidth, self._latency)]
+        upright: dict[str, Any] = {"orientation": "vertical", "spacing": 1, "margin": 4}
+        box = legend(self._bandwidth, keys, location="bottom_right", **upright)
         self._entries: list[Any] = list(box.items)
-        self._rings = [self._ring(plot) for plot in (self._bandwidth, self._latency)]
+        other = legend(self._latency, {}, location="top_left", **upright)
+        self._rings = []
+        for (source, ring), place in zip(rings, (box, other), strict=True):
+            item = LegendItem(label={"value": ""}, renderers=[ring], visible=False)
+            place.items = [*place.items, item]
+            self._rings.append((source, item))
         self._lids = [self._lid() for _i in range(2)]
         self._empty = note(
-            self._bandwidth, 4, BANDWIDTHS[1] / 3, _("Run both paths to see the two curves"),
-            x_units="screen", x_offset=8,
+            self._bandwidth, 4, BANDWIDTHS[1] / 3, "\n".join(wrap(what_to_do(), 12, 200, 2)),
+            x_units="screen", x_offset=8, text_baseline="top",
         )  # fmt: skip
 
-    def _ring(self, plot: figure) -> tuple[ColumnDataSource, Label]:
+    def _ring(self, plot: figure) -> tuple[ColumnDataSource, Any]:
         source = ColumnDataSource({"x": [], "y": []})
         ring = plot.scatter("x", "y", source=source, size=18, fill_color=None, line_width=2)
         paint(ring.glyph, line_color="ink")
-        label = note(plot, 1.0, 1.0, y_offset=-20, text_baseline="top", visible=False)
-        paint(label, text_color="ink")
-        return source, label
+        return source, ring
 
     def _lid(self) -> tuple[Span, Label]:
         span = Span(location=1.0, dimension="width", line_width=1, visible=False)
@@ -180,9 +188,7 @@ class SweepCharts:
         )
         return span, label
 
-    def _mark_ceilings(self, low: float, high: float) -> None:
-        decade_px = PLOT_PX / math.log10(high / low)
-        marks = swept.ceiling_labels(self._ceilings, decade_px)
+    def _mark_ceilings(self, marks: Sequence[tuple[float, str]]) -> None:
         for index, (span, label) in enumerate(self._lids):
             span.visible = index < len(marks)
             label.visible = span.visible and bool(marks[index][1])
@@ -191,17 +197,13 @@ class SweepCharts:
                 label.text = marks[index][1]
 
     def _mark_crossings(self) -> None:
-        for (source, label), field in zip(self._rings, ("bandwidth_bytes_per_s", "p50_s"), strict=True):
+        for (source, item), field in zip(self._rings, ("bandwidth_bytes_per_s", "p50_s"), strict=True):
             met = swept.curve_crossing(self._predicted, field)
             source.data = {"x": [met[0]], "y": [met[1]]} if met else {"x": [], "y": []}
-            label.visible = met is not None
+            item.visible = met is not None
             if met:
                 text = _("equal at {size}").format(size=format_size(round(met[0])))
-                late = met[0] > 2**20  # no room to the right
-                side = (
-                    {"text_align": "right", "x_offset": -8} if late else {"text_align": "left", "x_offset": 8}
-                )
-                label.update(x=met[0], y=met[1], text=text, **side)
+                item.label = {"value": text}
 
     def _keys(self) -> list[tuple[Mapping[DataPath, Sequence[Point]], DataPath]]:
         """Return what each entry of the legend stands for, in its order."""
@@ -220,10 +222,15 @@ class SweepCharts:
             (self._latency, times, LATENCIES, axes.time_label),
         ):
             low, high = swept.log_ends(values, HEADROOM_PX / PLOT_PX) or before
+            if plot is self._bandwidth:
+                decade_px = PLOT_PX / math.log10(high / low)
+                marks = swept.ceiling_labels(self._ceilings, decade_px)
+                lines = max((line_count(text) for _rate, text in marks), default=0)
+                if lines > 1:
+                    low, high = swept.log_ends(values, (lines * LABEL_PX + 4) / PLOT_PX) or before
+                self._mark_ceilings(marks)
             plot.y_range.update(start=low, end=high)
             set_ticks(plot.yaxis[0], axes.labels(axes.decades_within(low, high), label))
-            if plot is self._bandwidth:
-                self._mark_ceilings(low, high)
 
     # ------------------------------------------------------------------ words
 
@@ -235,7 +242,7 @@ class SweepCharts:
             if any(points.values()):
                 lines += [heading, swept.text(points), ""]
         if not lines:
-            return _("Run both paths to see the two curves")
+            return what_to_do()
         lines += [f"{plain(one.name)}: {format_rate(one.bytes_per_s)}" for one in self._ceilings]
         for what, field in ((_("bandwidth"), "bandwidth_bytes_per_s"), (_("latency"), "p50_s")):
             met = swept.curve_crossing(self._predicted, field)
@@ -243,3 +250,8 @@ class SweepCharts:
                 text = _("{what} of the two paths is equal at {size}")
                 lines.append(text.format(what=what, size=format_size(round(met[0]))))
         return "\n".join(lines).rstrip()
+
+
+def what_to_do() -> str:
+    """Return what charts without curves say."""
+    return _("Run both paths to see the two curves")

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gdviz.figures.charts.short_names import short_name
 from gdviz.figures.charts.text import table
-from gdviz.figures.text_size import plain
 from gdviz.messages import _
 from gdviz.model import Ceiling, DataPath, PlaceKind, Prediction
 from gdviz.quantities import format_duration, format_rate, format_size
@@ -134,15 +134,15 @@ def ceiling_labels(
     """Return the lines to draw, as bytes a second and label, lowest first.
 
     Labels stand above their lines; a line too close below another one (`decade_px` is the height of a
-    decade) has an empty label, and the other's label names both.
+    decade) has an empty label, and the other's label names both, one above the other like the lines.
     """
     marks: list[tuple[float, str]] = []
     for ceiling in sorted(ceilings, key=lambda one: one.bytes_per_s):
-        label = plain(f"{ceiling.name}: {format_rate(ceiling.bytes_per_s)}")
+        label = f"{short_name(ceiling)}: {format_rate(ceiling.bytes_per_s)}"
         if marks and math.log10(ceiling.bytes_per_s / marks[-1][0]) * decade_px < label_px:
             rate, below = marks[-1]
             marks[-1] = (rate, "")
-            label = f"{below} · {label}"
+            label = f"{label}\n{below}"
         marks.append((ceiling.bytes_per_s, label))
     return marks
 

@@ -2,7 +2,9 @@
 
 The rows stand in the order of start, so a small message descends like a staircase and the overlapping
 stages of a large one lie above each other. Stages that are over, active and still to come differ in
-strength; the active ones have a band behind them and their sentence above.
+strength; the active ones have a band behind them and their sentence above. The axis runs from 0 to 1, the
+whole message, whatever that takes: only the texts of its ticks change with the message, so they can never
+stand in another message's scale.
 """
 
 from __future__ import annotations
@@ -14,16 +16,21 @@ from bokeh.models import ColumnDataSource, LayoutDOM
 
 from gdviz.figures.charts import axes
 from gdviz.figures.charts.bars import draw_bars, kind_of
-from gdviz.figures.charts.frame import BASE_PX, bearing, chart, heading, hover, set_ticks, words
+from gdviz.figures.charts.fit import NARROW_PX, Fitted, in_words
+from gdviz.figures.charts.frame import BASE_PX, bearing, chart, heading, hover, keep_fitted, set_ticks, words
 from gdviz.figures.charts.text import table
-from gdviz.figures.text_size import plain, wrap
+from gdviz.figures.text_size import plain, shorten
 from gdviz.figures.theme import paint
 from gdviz.messages import _
 from gdviz.model import DataPath, Side, Stage
 from gdviz.quantities import format_duration
 
-#: Pixels: the strip for the sentence, a row, its bar, what the row names and durations take of the width.
-STRIP_PX, ROW_PX, BAR_PX, MARGIN_PX = 42, 22, 15, 190
+#: Pixels: the strip for the sentence, a row, its bar; to the left of the bars, for the rows' names, and to
+#: the right, for the last duration.
+STRIP_PX, ROW_PX, BAR_PX, LEFT_PX, RIGHT_PX = 42, 22, 15, 160, 62
+
+#: Where the axis ends, the whole message being 1, and the parts of it that the shortest bar is drawn long.
+END, SHORTEST = 1.01, 1 / 500
 
 #: Strength of a stage that is over, active, to come.
 OVER, ACTIVE, TO_COME = 0.45, 1.0, 0.18
@@ -62,22 +69,21 @@ class SlowMotion:
         *,
         path: DataPath | None = None,
         simulated: bool = True,
-        width: int = 960,
     ) -> None:
         self.simulated = simulated
         self.stages: tuple[Stage, ...] = ()
         self.time_s = 0.0
-        self._room_px = width - MARGIN_PX
         self._states: list[float] | None = None
         self.source = ColumnDataSource(rows((), DataPath.DIRECT))
         self._cursor = ColumnDataSource({"x": [], "top": [], "bottom": []})
-        self._sentence = ColumnDataSource({"x": [0.0], "y": [STRIP_PX / 2], "text": [""]})
+        self._sentence = ColumnDataSource(saying(""))
         self._title = heading("")
         self._plot = chart(
-            self._title, x=(0.0, 1.0), y=(1.0, 0.0), width=width, height=200, x_title=_("time since posting")
+            self._title, x=(0.0, END), y=(1.0, 0.0), height=200, x_title=_("time since posting")
         )
+        self._plot.update(min_border_left=LEFT_PX, min_border_right=RIGHT_PX)
         self._plot.grid.visible = False  # lines would run through the words
-        self._plot.yaxis[0].major_tick_out = 0
+        self._plot.yaxis[0].update(major_tick_out=0, axis_line_alpha=0.0)  # it would cross the sentence
         self._draw()
         self.root: LayoutDOM = self._plot
         self.update(stages, title=title, path=path)
@@ -88,15 +94,12 @@ class SlowMotion:
         if path is None:
             copies = any(stage.key.startswith("copy") for stage in self.stages)
             path = DataPath.STAGED if copies else DataPath.DIRECT
-        self._title.text = plain(bearing(title or _("One message"), simulated=self.simulated))
-        end = self.end_s or 1.0
+        shown = shorten(title or _("One message"), 14, NARROW_PX - LEFT_PX - RIGHT_PX, bold=True)
+        self._title.text = bearing(shown, simulated=self.simulated)
         height = STRIP_PX + ROW_PX * max(1, len(self.stages)) + 4
-        # To the right of the last bar stands its duration.
-        self._plot.x_range.update(start=0.0, end=end * 1.12)
         self._plot.y_range.update(start=height, end=0.0)
         self._plot.update(frame_height=height, height=None)
-        ticks = axes.linear_ticks(end, most=8) if self.stages else []
-        set_ticks(self._plot.xaxis[0], axes.labels(ticks, axes.time_label))
+        set_ticks(self._plot.xaxis[0], axes.share_ticks(self.end_s) if self.end_s else {})
         set_ticks(self._plot.yaxis[0], {row_y(n): row_name(stage) for n, stage in enumerate(self.stages)})
         self.source.data = rows(self.stages, path)
         self._states = None
@@ -125,12 +128,11 @@ class SlowMotion:
             band = [0.35 if state == ACTIVE else 0.0 for state in states]
             everything = slice(len(states))
             self.source.patch({"alpha": [(everything, states)], "band": [(everything, band)]})
-            text = "\n".join(wrap(sentence(self.stages, t), 13, self._room_px, 2))
-            self._sentence.patch({"text": [(0, text)]})
+            self._sentence.data = saying(sentence(self.stages, t))
         bottom = STRIP_PX + ROW_PX * len(self.stages)
         drawn = bool(self.stages)
         self._cursor.data = {
-            "x": [t] if drawn else [],
+            "x": [t / (self.end_s or 1.0)] if drawn else [],
             "top": [STRIP_PX - 2.0] if drawn else [],
             "bottom": [float(bottom)] if drawn else [],
         }
@@ -139,7 +141,7 @@ class SlowMotion:
         band = self._plot.hbar(
             y="y",
             left=0.0,
-            right="end",
+            right=END,
             height=ROW_PX,
             source=self.source,
             fill_alpha="band",
@@ -149,8 +151,12 @@ class SlowMotion:
         bars = draw_bars(
             self._plot, self.source, BAR_PX, fill_alpha="alpha", hatch_alpha="alpha", line_alpha=0.0
         )
-        words(self._plot, self.source, "faint", x_offset=6)
-        words(self._plot, self._sentence, "ink", text_font_size=BASE_PX, x_offset=4)
+        # Overlays may leave the frame: the durations to the right, the sentence above the rows' names.
+        words(self._plot, self.source, "faint", x_offset=6, level="overlay")
+        words(
+            self._plot, self._sentence, "ink", text_font_size=BASE_PX, x_offset=6 - LEFT_PX, level="overlay"
+        )
+        keep_fitted(self._plot, self._sentence, whole=True)
         cursor = self._plot.segment(x0="x", x1="x", y0="top", y1="bottom", source=self._cursor, line_width=2)
         paint(cursor.glyph, line_color="chosen")
         tips = [("", "@name"), (_("from – to"), "@span"), ("", "@sentence")]
@@ -228,19 +234,27 @@ def row_name(stage: Stage) -> str:
     return plain(_("{stage}, {side}").format(stage=stage.name, side=stage.side.value))
 
 
+def saying(text: str) -> dict[str, Any]:
+    """Return a sentence as the columns of one row, in two lines at most."""
+    parts, joint = in_words(text)
+    cells = Fitted(parts, joint, 13, 1.0, 12.0, 2).row(NARROW_PX)
+    return {name: [cell] for name, cell in {"x": 0.0, "y": STRIP_PX / 2, **cells}.items()}
+
+
 def rows(stages: Sequence[Stage], path: DataPath) -> dict[str, Any]:
-    """Return stages as columns, a row each."""
-    end = max((stage.end_s for stage in stages), default=0.0)
+    """Return stages as columns, a row each; left and right are shares of the whole message."""
+    end = max((stage.end_s for stage in stages), default=0.0) or 1.0
+    left = [stage.start_s / end for stage in stages]
+    # A stage too short to see is drawn longer.
+    right = [max(stage.end_s / end, start + SHORTEST) for stage, start in zip(stages, left, strict=True)]
     return {
         "y": [row_y(number) for number in range(len(stages))],
-        "left": [stage.start_s for stage in stages],
-        # A stage too short to see is drawn a five-hundredth of the whole long.
-        "right": [max(stage.end_s, stage.start_s + end / 500) for stage in stages],
-        "end": [end * 1.12 for _stage in stages],
+        "left": left,
+        "right": right,
         "kind": [kind_of(path, cpu=stage.cpu) for stage in stages],
         "alpha": [TO_COME for _stage in stages],
         "band": [0.0 for _stage in stages],
-        "x": [max(stage.end_s, stage.start_s + end / 500) for stage in stages],
+        "x": right,
         "text": [format_duration(stage.duration_s) for stage in stages],
         "name": [row_name(stage) for stage in stages],
         "span": [f"{_time(stage.start_s)} – {_time(stage.end_s)}" for stage in stages],

@@ -13,11 +13,11 @@ from collections.abc import Iterable
 
 from bokeh.models import CDSView, ColumnDataSource, GroupFilter, LayoutDOM
 
-from gdviz.figures.charts.frame import BASE_PX, TICK_PX, bearing, chart, heading, hover, words
+from gdviz.figures.charts.fit import NARROW_PX
+from gdviz.figures.charts.frame import BASE_PX, TICK_PX, bearing, chart, heading, hover, keep_fitted, words
 from gdviz.figures.charts.text import table
 from gdviz.figures.charts.translation_layout import (
     BOX_PX,
-    BOX_WIDTH_PX,
     FIRST_PAGES,
     WIDTH_PX,
     Page,
@@ -38,6 +38,10 @@ from gdviz.messages import _
 
 #: Addresses line up in it.
 MONOSPACE = "ui-monospace, 'DejaVu Sans Mono', 'Noto Sans Mono', Menlo, Consolas, monospace"
+
+
+#: What the word 'simulated' and the border leave of a title's width.
+TITLE_REST_PX = 110
 
 
 class TranslationPicture:
@@ -81,7 +85,7 @@ class TranslationPicture:
         self._title = heading("")
         self.source = ColumnDataSource(boxes((), Region()))
         self._lines = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": []})
-        self._texts = ColumnDataSource({"x": [], "y": [], "text": [], "kind": []})
+        self._texts = ColumnDataSource(captions((), Region()))
         self._plot = chart(self._title, x=(0.0, float(WIDTH_PX)), y=(1.0, 0.0), width=WIDTH_PX, height=200)
         self._plot.axis.visible = False
         self._plot.grid.visible = False
@@ -108,7 +112,7 @@ class TranslationPicture:
         self._rows = tuple(rows)
         region = Region(how, page_bytes, total_pages, lkey, rkey, access)
         self._region = region
-        shown = shorten(title or _("Memory registration"), 14, WIDTH_PX - 150, bold=True)
+        shown = shorten(title or _("Memory registration"), 14, NARROW_PX - TITLE_REST_PX, bold=True)
         self._title.text = bearing(shown, simulated=self.simulated)
         self.source.data = boxes(self._rows, region)
         self._lines.data = lines(self._rows, region)
@@ -133,7 +137,7 @@ class TranslationPicture:
         for kind, role in (("gpu", "gpu"), ("host", "cpu"), ("bus", "switch"), ("iova", "nic")):
             view = CDSView(filter=GroupFilter(column_name="kind", group=kind))
             box = self._plot.rect(
-                "x", "y", width=BOX_WIDTH_PX, height=BOX_PX, source=self.source, view=view, line_width=1,
+                "x", "y", width="width", height=BOX_PX, source=self.source, view=view, line_width=1,
             )  # fmt: skip
             paint(box.glyph, fill_color=role, line_color="edge")
             made.append(box)
@@ -145,6 +149,7 @@ class TranslationPicture:
         ):
             view = CDSView(filter=GroupFilter(column_name="kind", group=kind))
             words(self._plot, self._texts, role, view=view, **settings)
+        keep_fitted(self._plot, self._texts)
         hover(self._plot, [("", "@what"), (_("page"), "@number"), ("", "@span")], renderers=made)
 
     def __str__(self) -> str:

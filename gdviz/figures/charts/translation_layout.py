@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
-from gdviz.figures.text_size import plain, shorten
+from gdviz.figures.charts.fit import COLUMNS, NARROW_PX, Fitted, fixed, in_words
+from gdviz.figures.text_size import plain
 from gdviz.messages import _, ngettext
 from gdviz.quantities import format_size
 
 #: Pages drawn before the count of the rest; the last page stands below it if it is known.
 FIRST_PAGES = 4
 
-#: Pixels of the drawing at its own width.
-WIDTH_PX, HEAD_PX, COLUMN_HEAD_PX, ROW_PX, BOX_PX, BOX_WIDTH_PX = 960, 34, 46, 34, 24, 160
+#: Pixels of the drawing: heights are as they are, what lies across stretches with the page from here.
+WIDTH_PX, HEAD_PX, COLUMN_HEAD_PX, ROW_PX, BOX_PX = 960, 40, 60, 34, 24
+
+#: The part of its column that a box takes: the widest addresses need it where four columns are narrow.
+BOX_SHARE = 0.77
+
+#: What surrounds the frame, in pixels.
+MARGIN_PX = 12
+
+
+#: What stands between the parts of a line.
+JOINT = "  ·  "
 
 
 class Page(Protocol):
@@ -68,15 +79,19 @@ class Region:
         """Whether it lies in host memory."""
         return self.how == "host pages"
 
-    def text(self, pages: int) -> str:
-        """Return all of it on one line."""
+    def parts(self, pages: int) -> tuple[str, ...]:
+        """Return all of it as short parts."""
         parts = [f"lkey {self.lkey:#x}" if self.lkey is not None else ""]
         parts.append(f"rkey {self.rkey:#x}" if self.rkey is not None else "")
         parts.append(plain(self.access))
         count = ngettext("{count} page of {size}", "{count} pages of {size}", pages)
         parts.append(count.format(count=f"{pages:,}", size=format_size(self.page_bytes)))
         parts.append(plain(self.how))
-        return "  ·  ".join(part for part in parts if part)
+        return tuple(part for part in parts if part)
+
+    def text(self, pages: int) -> str:
+        """Return all of it on one line."""
+        return JOINT.join(self.parts(pages))
 
 
 def what_to_do() -> str:
@@ -153,6 +168,11 @@ def column_x(number: int, count: int) -> float:
     return WIDTH_PX * (number + 0.5) / count
 
 
+def box_width(count: int) -> float:
+    """Return the width of a box in one of so many columns, in pixels."""
+    return WIDTH_PX / count * BOX_SHARE
+
+
 def slot_y(slot: int) -> float:
     """Return the middle of a row of boxes in pixels from the top."""
     return HEAD_PX + COLUMN_HEAD_PX + ROW_PX * (slot + 0.5)
@@ -178,7 +198,7 @@ def rest_text(rest: int) -> str:
 
 def boxes(rows: Sequence[Page], region: Region) -> dict[str, list[Any]]:
     """Return a box for each drawn page in each address space, as columns."""
-    names = ("x", "y", "text", "kind", "what", "number", "span")
+    names = ("x", "y", "width", "text", "kind", "what", "number", "span")
     out: dict[str, list[Any]] = {name: [] for name in names}
     drawn, rest = shown_pages(rows, region) if rows else ([], 0)
     spaces = spaces_of(rows, region)
@@ -188,8 +208,8 @@ def boxes(rows: Sequence[Page], region: Region) -> dict[str, list[Any]]:
             last = address_text(address + page.page_bytes - 1) if address is not None else ""
             text = address_text(address)
             row = (
-                column_x(column, len(spaces)), slot_y(slot), text, space.kind, space.name,
-                f"{number:,}", f"{text} – {last}" if last else text,
+                column_x(column, len(spaces)), slot_y(slot), box_width(len(spaces)), text,
+                space.kind, space.name, f"{number:,}", f"{text} – {last}" if last else text,
             )  # fmt: skip
             for name, cell in zip(names, row, strict=True):
                 out[name].append(cell)
@@ -201,36 +221,42 @@ def lines(rows: Sequence[Page], region: Region) -> dict[str, list[float]]:
     out: dict[str, list[float]] = {"x0": [], "y0": [], "x1": [], "y1": []}
     drawn, rest = shown_pages(rows, region) if rows else ([], 0)
     spaces = spaces_of(rows, region)
+    half = box_width(len(spaces)) / 2
     for column, (left, right) in enumerate(pairwise(spaces)):
         ends = zip(slots(drawn, rest, left.field), slots(drawn, rest, right.field), strict=True)
         for start, end in ends:
-            out["x0"].append(column_x(column, len(spaces)) + BOX_WIDTH_PX / 2)
+            out["x0"].append(column_x(column, len(spaces)) + half)
             out["y0"].append(slot_y(start))
-            out["x1"].append(column_x(column + 1, len(spaces)) - BOX_WIDTH_PX / 2 - 5)
+            out["x1"].append(column_x(column + 1, len(spaces)) - half - 6)
             out["y1"].append(slot_y(end))
     return out
 
 
-def captions(rows: Sequence[Page], region: Region) -> dict[str, list[Any]]:
-    """Return the words around the boxes with their places."""
-    out: dict[str, list[Any]] = {"x": [], "y": [], "text": [], "kind": []}
+def captions(rows: Sequence[Page], region: Region, width_px: float = NARROW_PX) -> dict[str, list[Any]]:
+    """Return the words around the boxes with their places, set for a picture of `width_px`.
 
-    def put(x: float, y: float, text: str, kind: str) -> None:
-        for name, cell in zip(out, (x, y, text, kind), strict=True):
+    The page sets them anew for the width that it has; see `gdviz.figures.charts.fit`.
+    """
+    out: dict[str, list[Any]] = {name: [] for name in ("x", "y", "kind", *COLUMNS)}
+
+    def put(x: float, y: float, kind: str, cells: Mapping[str, Any]) -> None:
+        for name, cell in {"x": x, "y": y, "kind": kind, **cells}.items():
             out[name].append(cell)
 
+    frame_px = width_px - MARGIN_PX
     if not rows:
-        put(0.0, 30.0, what_to_do(), "head")
+        put(0.0, 30.0, "head", fixed(what_to_do()))
         return out
     drawn, rest = shown_pages(rows, region)
     spaces = spaces_of(rows, region)
-    put(
-        0.0, HEAD_PX / 2 - 2, shorten(region.text(region.total_pages or len(rows)), 13, WIDTH_PX - 40), "head"
-    )
+    said = Fitted(region.parts(region.total_pages or len(rows)), JOINT, 13, 1.0, 4.0, 2)
+    put(0.0, HEAD_PX / 2 - 2, "head", said.row(frame_px))
     for column, space in enumerate(spaces):
         x = column_x(column, len(spaces))
-        put(x, HEAD_PX + 12, space.name, "column")
-        put(x, HEAD_PX + 30, space.below, "below")
+        put(x, HEAD_PX + 12, "column", fixed(space.name))
+        parts, joint = in_words(space.below, "; ")
+        below = Fitted(parts, joint, 12, 1.0 / len(spaces), 8.0, 2)
+        put(x, HEAD_PX + 37, "below", below.row(frame_px))
         if rest:
-            put(x, slot_y(min(FIRST_PAGES, len(drawn))), rest_text(rest), "below")
+            put(x, slot_y(min(FIRST_PAGES, len(drawn))), "below", fixed(rest_text(rest)))
     return out

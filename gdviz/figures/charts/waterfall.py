@@ -1,7 +1,8 @@
 """Where one message's time goes: a bar for each path in one scale, cut by stage in order.
 
 How overlapping stages share the time is said in `gdviz.figures.charts.portions`. Lengths are true: what
-is too short for a label stands in the list below its bar, in order and with its time.
+is too short for a label stands in the list below its bar, in order and with its time. The axis runs from
+0 to 1, the longest message, whatever that takes: only the texts of its ticks change with the messages.
 """
 
 from __future__ import annotations
@@ -14,19 +15,23 @@ from bokeh.models import CDSView, ColumnDataSource, GroupFilter, LayoutDOM
 
 from gdviz.figures.charts import axes
 from gdviz.figures.charts.bars import IDLE, draw_bars, kind_of
-from gdviz.figures.charts.frame import BASE_PX, bearing, chart, hover, legend, set_ticks, words
+from gdviz.figures.charts.fit import COLUMNS, NARROW_PX, Fitted, fixed, line_count
+from gdviz.figures.charts.frame import BASE_PX, bearing, chart, hover, keep_fitted, legend, set_ticks, words
 from gdviz.figures.charts.portions import Portion, own_times, portions
 from gdviz.figures.charts.text import table
-from gdviz.figures.text_size import plain, text_width
+from gdviz.figures.text_size import plain
 from gdviz.messages import _
 from gdviz.model import DataPath, Prediction, Side, Stage
 from gdviz.quantities import format_duration, three_digits
 
 #: Pixels: heading, labels above the bar, bar, a line of the list, room between paths; type of labels.
-HEAD_PX, LABEL_PX, BAR_PX, LINE_PX, GAP_PX, TYPE_PX = 22, 17, 30, 17, 18, 12
+HEAD_PX, LABEL_PX, BAR_PX, LINE_PX, GAP_PX, TYPE_PX = 22, 17, 30, 16, 14, 12
 
-#: What the axes take of the width.
-MARGIN_PX = 60
+#: What surrounds the frame, at most, and what keeps a label from the next one, in pixels.
+MARGIN_PX, APART_PX = 20, 5
+
+#: Where the axis ends, the longest message being 1, and the most lines that a list takes.
+END, MOST_LINES = 1.02, 6
 
 
 class WaterfallChart:
@@ -39,8 +44,6 @@ class WaterfallChart:
         narrowest, or only the stages.
     simulated
         Whether the stages come from the model; then the chart says so.
-    width
-        Pixels that the labels are laid out for; the chart stretches from there.
 
     Attributes
     ----------
@@ -55,18 +58,15 @@ class WaterfallChart:
         messages: Mapping[DataPath, Prediction | Sequence[Stage]] | None = None,
         *,
         simulated: bool = True,
-        width: int = 960,
     ) -> None:
         self.simulated = simulated
-        self._room_px = width - MARGIN_PX
         self._cut: dict[DataPath, tuple[Portion, ...]] = {}
         self.source = ColumnDataSource(pieces({}))
-        self._texts = ColumnDataSource({"x": [], "y": [], "text": [], "kind": []})
+        self._texts = ColumnDataSource(layout({})[2])
         title = bearing(_("Where one message's time goes"), simulated=simulated)
-        self._plot = chart(
-            title, x=(0.0, 1.0), y=(1.0, 0.0), width=width, height=200, x_title=_("time since posting")
-        )
+        self._plot = chart(title, x=(0.0, END), y=(1.0, 0.0), height=200, x_title=_("time since posting"))
         self._plot.yaxis[0].visible = False
+        self._plot.min_border_right = 14  # for half of the last tick's text
         self._plot.grid.visible = False  # lines would run through the lists
         self._draw()
         self.root: LayoutDOM = self._plot
@@ -82,11 +82,8 @@ class WaterfallChart:
             else:
                 self._cut[path] = portions(message)
         self._cut = {path: cut for path, cut in self._cut.items() if cut}
-        end = max((cut[-1].end_s for cut in self._cut.values()), default=1.0)
-        self._plot.x_range.update(start=0.0, end=end * 1.02)
-        ticks = axes.linear_ticks(end, most=8) if self._cut else []
-        set_ticks(self._plot.xaxis[0], axes.labels(ticks, axes.time_label))
-        height, tops, texts = layout(self._cut, self._room_px)
+        set_ticks(self._plot.xaxis[0], axes.share_ticks(longest(self._cut)) if self._cut else {})
+        height, tops, texts = layout(self._cut)
         self._plot.y_range.update(start=height, end=0.0)
         self._plot.update(frame_height=int(height), height=None)
         self._texts.data = texts
@@ -98,7 +95,7 @@ class WaterfallChart:
     def _draw(self) -> None:
         bars = draw_bars(self._plot, self.source, BAR_PX, line_alpha="line_alpha", line_width=1.5)
         self._words("label", "ink")
-        self._words("list", "faint")
+        self._words("list", "faint", text_baseline="top", text_line_height=LINE_PX / TYPE_PX)
         self._words("empty", "faint", text_font_size=BASE_PX)
         for path in DataPath:
             self._words(path.value, path.value, text_font_size=BASE_PX, text_font_style="bold")
@@ -111,6 +108,7 @@ class WaterfallChart:
             ("", "@text"),
         ]
         hover(self._plot, tips, renderers=list(bars.values()))
+        keep_fitted(self._plot, self._texts)
 
     def _words(self, kind: str, role: str, **settings: Any) -> None:
         view = CDSView(filter=GroupFilter(column_name="kind", group=kind))
@@ -175,10 +173,13 @@ def stage_names(cut: Sequence[Portion]) -> dict[Stage | None, str]:
 def pieces(
     cuts: Mapping[DataPath, Sequence[Portion]], tops: Mapping[DataPath, float] | None = None
 ) -> dict[str, list[Any]]:
-    """Return portions as columns: a row each, `tops` giving the y of each path's bar."""
+    """Return portions as columns: a row each, `tops` giving the y of each path's bar.
+
+    Left and right are shares of the longest message.
+    """
     names = ("kind", "path", "name", "left", "right", "y", "line_alpha", "own", "active", "text")
     out: dict[str, list[Any]] = {name: [] for name in names}
-    longest = max((cut[-1].end_s for cut in cuts.values()), default=1.0)
+    whole = longest(cuts)
     for path, cut in cuts.items():
         called, own = stage_names(cut), dict(own_times(cut))
         for portion in cut:
@@ -189,10 +190,10 @@ def pieces(
                 kind,
                 path.value,
                 called[stage],
-                portion.start_s,
-                portion.end_s,
+                portion.start_s / whole,
+                portion.end_s / whole,
                 (tops or {}).get(path, 0.0) + BAR_PX / 2,
-                1.0 if portion.duration_s > longest / 200 else 0.0,  # an edge would hide a thin piece
+                1.0 if portion.duration_s > whole / 200 else 0.0,  # an edge would hide a thin piece
                 f"{format_duration(own[stage])}, {share(own[stage], cut[-1].end_s)}",
                 f"{format_duration(first) if first else '0'} – {format_duration(last)}",
                 plain(stage.text) if stage else "",
@@ -202,38 +203,46 @@ def pieces(
     return out
 
 
+def longest(cuts: Mapping[DataPath, Sequence[Portion]]) -> float:
+    """Return the seconds that the longest message takes; 1 without a message."""
+    return max((cut[-1].end_s for cut in cuts.values()), default=1.0)
+
+
 def layout(
-    cuts: Mapping[DataPath, Sequence[Portion]], room_px: float
+    cuts: Mapping[DataPath, Sequence[Portion]], width_px: float = NARROW_PX
 ) -> tuple[float, dict[DataPath, float], dict[str, list[Any]]]:
     """Return the height in pixels, the top of each path's bar, and the texts with their places.
 
-    A label stands above its piece where it is not wider than that; the list below has them all.
+    A label stands above its piece where it is not wider than that; the list below has them all. Both are
+    set for a chart of `width_px`, and the height holds the lines that they take there; the page sets
+    them anew for the width that it has (see `gdviz.figures.charts.fit`).
     """
-    texts: dict[str, list[Any]] = {"x": [], "y": [], "text": [], "kind": []}
+    texts: dict[str, list[Any]] = {name: [] for name in ("x", "y", "kind", *COLUMNS)}
+    frame_px = width_px - MARGIN_PX
 
-    def put(x: float, y: float, text: str, kind: str) -> None:
-        for name, value in zip(texts, (x, y, text, kind), strict=True):
+    def put(x: float, y: float, kind: str, cells: Mapping[str, Any]) -> None:
+        for name, value in {"x": x, "y": y, "kind": kind, **cells}.items():
             texts[name].append(value)
 
     tops: dict[DataPath, float] = {}
-    longest = max((cut[-1].end_s for cut in cuts.values()), default=1.0) * 1.02
+    whole = longest(cuts)
     y = 4.0
     for path, cut in cuts.items():
-        put(0.0, y + HEAD_PX / 2, headline(path, cut), path.value)
+        put(0.0, y + HEAD_PX / 2, path.value, fixed(headline(path, cut)))
         tops[path] = y + HEAD_PX + LABEL_PX
         names = stage_names(cut)
         for start, end, stage in runs(cut):
-            wide = (end - start) / longest * room_px
-            if stage and text_width(names[stage], TYPE_PX) + 6 <= wide:
-                put(start, y + HEAD_PX + LABEL_PX / 2 + 1, names[stage], "label")
-        y = tops[path] + BAR_PX + 4
-        parts = [f"{names[stage]} {format_duration(seconds)}" for stage, seconds in own_times(cut)]
-        for line in wrapped(parts, room_px):
-            put(0.0, y + LINE_PX / 2, line, "list")
-            y += LINE_PX
-        y += GAP_PX
+            if stage:
+                share = (end - start) / whole / END
+                label = Fitted((names[stage],), "", TYPE_PX, share, APART_PX, 0).row(frame_px)
+                put(start / whole, y + HEAD_PX + LABEL_PX / 2 + 1, "label", label)
+        y = tops[path] + BAR_PX + 6
+        parts = tuple(f"{names[stage]} {format_duration(seconds)}" for stage, seconds in own_times(cut))
+        listed = Fitted(parts, "  ·  ", TYPE_PX, 1.0, 0.0, MOST_LINES).row(frame_px)
+        put(0.0, y, "list", listed)
+        y += LINE_PX * line_count(listed["text"]) + GAP_PX
     if not cuts:
-        put(0.02, 40.0, what_to_do(), "empty")
+        put(0.02, 40.0, "empty", fixed(what_to_do()))
         y = 80.0
     return y, tops, texts
 
@@ -247,15 +256,3 @@ def runs(cut: Sequence[Portion]) -> list[tuple[float, float, Stage | None]]:
         else:
             joined.append((portion.start_s, portion.end_s, portion.stage))
     return joined
-
-
-def wrapped(parts: Sequence[str], room_px: float) -> list[str]:
-    """Return `parts` joined by dots in lines that fit, no part broken."""
-    lines: list[str] = []
-    for part in parts:
-        longer = f"{lines[-1]}  ·  {part}" if lines else part
-        if lines and text_width(longer, TYPE_PX) <= room_px:
-            lines[-1] = longer
-        else:
-            lines.append(part)
-    return lines

@@ -6,6 +6,7 @@ import pytest
 
 from gdviz.figures import LiveCharts
 from gdviz.figures.charts import live_columns as live
+from gdviz.figures.text_size import text_width
 from gdviz.figures.theme import colour
 from gdviz.model import DataPath
 from tests.figures.charts.samples import (
@@ -142,7 +143,8 @@ def test_expecting_starts_anew_in_the_colour_of_the_path() -> None:
     lines = [made.glyph for made in charts._figures._dashed_by_path]
     assert [line.y for line in lines] == ["bandwidth", "rate"]
     assert all(line.line_color == colour("staged") and line.line_dash for line in lines)
-    assert charts._figures._titles["bandwidth"].text == "Bandwidth, simulated (model: 20.0 GB/s)"
+    assert charts._figures._titles["bandwidth"].text == "Bandwidth, simulated"
+    assert charts._figures._notes["bandwidth"].text == "model: 20.0 GB/s"
     assert charts._figures._notes["rate"].text == "model: 305 k/s"
 
 
@@ -157,27 +159,44 @@ def test_ceilings_far_above_are_not_drawn() -> None:
     marks = live.ceiling_marks(CEILINGS, 100.0)
     assert [(mark.rate, mark.text) for mark in marks] == [
         (48.5, ""),
-        (57.0, "port: 48.5 GB/s · PCIe: 57.0 GB/s"),
+        (57.0, "NIC port 48.5 · PCIe 57.0 GB/s"),
     ]
     assert [mark.text for mark in live.ceiling_marks(CEILINGS, 200.0)] == [
-        "port: 48.5 GB/s",
-        "PCIe: 57.0 GB/s",
+        "NIC port 48.5 GB/s",
+        "PCIe 57.0 GB/s",
     ]
 
 
 def test_the_narrowest_ceiling_is_drawn_whatever_it_is() -> None:
     rate = ceiling("message rate", NIC, 0.05)
-    assert live.ceiling_marks([*CEILINGS, rate], 100.0) == (
-        live.CeilingMark(0.05, "message rate: 50.0 MB/s"),
-    )
+    assert live.ceiling_marks([*CEILINGS, rate], 100.0) == (live.CeilingMark(0.05, "message rate 50.0 MB/s"),)
 
 
 def test_a_label_names_two_ceilings_at_most() -> None:
     near = [ceiling("copy", GPU, 45.0), ceiling("port", PORT, 46.0), ceiling("PCIe", LINK, 47.0)]
     assert [mark.text for mark in live.ceiling_marks(near, 100.0)] == [
         "",
-        "copy: 45.0 GB/s · port: 46.0 GB/s",
+        "copy 45.0 · NIC port 46.0 GB/s",
     ]
+
+
+def test_labels_fit_the_narrowest_chart() -> None:
+    narrow = ceiling("Latency (depth too small)", NIC, 48.0)
+    (first, second) = live.ceiling_marks([narrow, CEILINGS[0]], 100.0)
+    assert (first.text, second.text) == ("", "Latency (depth too small) 48.0 GB/s")
+    for text in ("NIC port 48.6 · PCIe 52.0 GB/s", "CPU work of staging 377 kB/s"):
+        assert text_width(text, 12) <= live.LABEL_ROOM_PX
+
+
+def test_the_unit_of_a_shared_label_stands_once_if_it_is_the_same() -> None:
+    assert live.shared_label("wire 999 MB/s", "PCIe 1.01 GB/s") == "wire 999 MB/s · PCIe 1.01 GB/s"
+
+
+def test_titles_fit_and_the_four_are_not_high() -> None:
+    charts = LiveCharts(CEILINGS, simulated=True, prediction=prediction())
+    for title in charts._figures._titles.values():
+        assert text_width(title.text, 13, bold=True) < 290
+    assert sum(charts._figures.charts[name].frame_height for name in ("bandwidth", "latency")) < 240
 
 
 def test_no_ceilings() -> None:
@@ -185,8 +204,8 @@ def test_no_ceilings() -> None:
 
 
 def test_hostile_names_become_plain_text() -> None:
-    (mark,) = live.ceiling_marks([ceiling(HOSTILE, PORT, 50.0)], 100.0)
-    assert mark.text == "<img src=x onerror=alert(1)>: 50.0 GB/s"
+    (mark,) = live.ceiling_marks([ceiling(HOSTILE, GPU, 50.0)], 100.0)
+    assert mark.text == "<img src=x onerror=alert(1)> 50.0 GB/s"
 
 
 def test_text_twin() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from gdviz.figures import PercentileChart
 from gdviz.figures.charts import percentiles as pc
+from gdviz.figures.text_size import text_width
 from gdviz.model import DataPath
 
 
@@ -62,6 +63,25 @@ def test_ticks() -> None:
     }
 
 
+def test_ticks_of_very_many_messages_have_room() -> None:
+    for count in (10**7, 10**8, 10**10):
+        ticks = pc.percent_labels(count)
+        assert len(ticks) <= pc.MOST_TICKS + 1
+        assert next(reversed(ticks.values())).startswith("99.99999")
+    assert pc.percent_labels(10**8)[10.0**8] == "99.999999 %"
+
+
+def test_the_title_says_of_which_messages() -> None:
+    chart = PercentileChart()
+    assert chart._title.text == "Latency by percentile, simulated"
+    chart.update({DataPath.DIRECT: Uniform(10)}, title="Latency by percentile: 64 KiB, one in flight")
+    assert chart._title.text == "Latency by percentile: 64 KiB, one in flight, simulated"
+    assert str(chart).startswith("Latency by percentile: 64 KiB, one in flight\n")
+    chart.update({DataPath.DIRECT: Uniform(10)}, title="<b>\n" * 100)
+    assert "\n" not in chart._title.text
+    assert text_width(chart._title.text, 14, bold=True) < 640
+
+
 def test_update() -> None:
     chart = PercentileChart({DataPath.DIRECT: Uniform(1000), DataPath.STAGED: Uniform(0)})
     assert [item.visible for item in chart._entries] == [True, False]
@@ -76,6 +96,7 @@ def test_update() -> None:
 def test_text_twin() -> None:
     chart = PercentileChart({DataPath.DIRECT: Uniform(1000)})
     assert str(chart) == (
+        "Latency by percentile\n"
         "           direct\n"
         "p50        500 µs\n"
         "p90        900 µs\n"

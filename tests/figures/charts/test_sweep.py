@@ -63,17 +63,18 @@ def sweep_of(direct: list[float], staged: list[float]) -> SweepCharts:
 
 def test_a_ring_marks_the_crossing() -> None:
     charts = sweep_of([1e9, 1e9, 1e9], [0.25e9, 0.5e9, 2e9])
-    (source, label), (latency_source, latency_label) = charts._rings
+    (source, item), (latency_source, latency_item) = charts._rings
     assert source.data == {"x": [pytest.approx(8192)], "y": [pytest.approx(1e9)]}
-    assert label.visible
-    assert label.text == "equal at 8 KiB"
+    assert item.visible
+    assert item.label.value == "equal at 8 KiB"
+    assert item in charts._bandwidth.legend[0].items
     assert latency_source.data == {"x": [], "y": []}
-    assert not latency_label.visible
+    assert not latency_item.visible
 
 
 def test_without_a_crossing_nothing_is_marked() -> None:
     charts = sweep_of([1e9, 2e9, 3e9], [0.1e9, 0.2e9, 0.3e9])
-    assert not any(label.visible for _source, label in charts._rings)
+    assert not any(item.visible for _source, item in charts._rings)
 
 
 def test_ceilings_of_the_wire_and_the_link_at_the_largest_message() -> None:
@@ -86,11 +87,11 @@ def test_ceilings_of_the_wire_and_the_link_at_the_largest_message() -> None:
 def test_ceilings_that_lie_close_share_a_label() -> None:
     assert swept.ceiling_labels(CEILINGS[:2], 50.0) == [
         (48.5e9, ""),
-        (57e9, "port: 48.5 GB/s · PCIe: 57.0 GB/s"),
+        (57e9, "PCIe: 57.0 GB/s\nNIC port: 48.5 GB/s"),
     ]
     far = (ceiling("port", PORT, 5.0), ceiling(HOSTILE, LINK, 50.0))
     assert swept.ceiling_labels(far, 50.0) == [
-        (5e9, "port: 5.00 GB/s"),
+        (5e9, "NIC port: 5.00 GB/s"),
         (50e9, "<img src=x onerror=alert(1)>: 50.0 GB/s"),
     ]
 

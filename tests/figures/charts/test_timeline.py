@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
+import pytest
+
 from gdviz.figures import SlowMotion
 from gdviz.figures.charts import timeline as tl
 from gdviz.model import DataPath, Side
@@ -30,7 +34,7 @@ def test_steps_are_the_times_of_change() -> None:
 def test_the_cursor_moves_and_the_active_stage_stands_out() -> None:
     motion = SlowMotion(STAGES)
     motion.set_time(3e-6)
-    assert motion._cursor.data["x"] == [3e-6]
+    assert motion._cursor.data["x"] == pytest.approx([0.6])
     assert motion.source.data["alpha"] == [tl.OVER, tl.ACTIVE, tl.ACTIVE]
     assert [alpha > 0 for alpha in motion.source.data["band"]] == [False, True, True]
     assert motion._sentence.data["text"] == ["Packets cross the wire. The NIC writes."]
@@ -55,7 +59,7 @@ def test_the_path_gives_the_colour() -> None:
 
 def test_short_stages_can_be_seen() -> None:
     rows = tl.rows((stage("tiny", 0, 0.0001), stage("long", 0, 1000)), DataPath.DIRECT)
-    assert rows["right"][0] == 1000e-6 / 500
+    assert rows["right"] == [tl.SHORTEST, 1.0]
     assert rows["text"] == ["0.100 ns", "1.00 ms"]
 
 
@@ -66,6 +70,25 @@ def test_update_goes_back_to_the_start() -> None:
     assert motion.time_s == 0.0
     assert motion._title.text == "Another, simulated"
     assert len(motion.source.data["alpha"]) == 1
+
+
+def test_the_axis_never_changes() -> None:
+    # So ticks of one message cannot stand in the scale of another.
+    motion = SlowMotion(())
+    before = motion._plot.x_range.start, motion._plot.x_range.end
+    for stages in (STAGES, (stage("long", 0, 4000),), (stage("short", 0, 0.002),), ()):
+        motion.update(stages)
+        assert (motion._plot.x_range.start, motion._plot.x_range.end) == before
+        ticks = motion._plot.xaxis[0].ticker.ticks
+        assert all(0 <= tick <= tl.END for tick in ticks)
+        assert all(right - left > 0.1 for left, right in pairwise(ticks))
+
+
+def test_a_long_sentence_takes_two_lines() -> None:
+    text = "The copy engine reads 64 MiB from the bounce buffer in host memory. " * 2
+    (shown,) = tl.saying(text)["text"]
+    first, second = shown.split("\n")
+    assert f"{first} {second}" == text.strip()
 
 
 def test_empty() -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from gdviz.figures.charts import TranslationPicture
 from gdviz.figures.charts.translation_layout import (
     BOX_PX,
-    BOX_WIDTH_PX,
     WIDTH_PX,
     Region,
+    box_width,
     boxes,
     captions,
     lines,
@@ -77,10 +77,10 @@ def test_boxes_lie_apart_and_inside() -> None:
     height = picture_height(translated, Region("host pages"))
     found = list(zip(columns["x"], columns["y"], strict=True))
     for n, (x, y) in enumerate(found):
-        assert BOX_WIDTH_PX / 2 <= x <= WIDTH_PX - BOX_WIDTH_PX / 2
+        assert box_width(4) / 2 <= x <= WIDTH_PX - box_width(4) / 2
         assert y + BOX_PX / 2 <= height
         for other_x, other_y in found[:n]:
-            assert abs(x - other_x) >= BOX_WIDTH_PX or abs(y - other_y) >= BOX_PX
+            assert abs(x - other_x) >= box_width(4) or abs(y - other_y) >= BOX_PX
     counted = captions(translated, Region("host pages"))
     rest = [y for y, text in zip(counted["y"], counted["text"], strict=True) if text == "… 65 more"]
     assert len(rest) == 4
@@ -97,7 +97,8 @@ def test_lines_join_neighbouring_columns() -> None:
 def test_words_above() -> None:
     texts = captions(rows(64), GPU)["text"]
     assert texts[0] == "lkey 0x1a  ·  rkey 0x1b  ·  local write  ·  1,024 pages of 64 KiB  ·  dma-buf"
-    assert "in the GPU's BAR1; the NIC uses it" in texts
+    assert "in the GPU's BAR1;\nthe NIC uses it" in texts
+    assert "in the GPU's BAR1; the NIC uses it" in captions(rows(64), GPU, 1150)["text"]
 
 
 def test_empty_says_what_to_do() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from gdviz.figures import WaterfallChart
 from gdviz.figures.charts.portions import portions
-from gdviz.figures.charts.waterfall import layout, pieces, stage_names, wrapped
+from gdviz.figures.charts.waterfall import LINE_PX, layout, pieces, stage_names
 from gdviz.figures.text_size import text_width
 from gdviz.model import DataPath, Side
 from tests.figures.charts.samples import GPU, HOSTILE, WIRE, prediction, stage
@@ -20,8 +20,8 @@ STAGED = (
 def test_pieces_in_one_scale() -> None:
     columns = pieces({DataPath.DIRECT: portions(DIRECT), DataPath.STAGED: portions(STAGED)})
     assert columns["kind"] == ["direct cpu", "direct", "direct", "staged cpu", "staged", "staged"]
-    assert columns["left"] == pytest.approx([0, 1e-6, 4e-6, 0, 6e-6, 9e-6])
-    assert columns["right"] == pytest.approx([1e-6, 4e-6, 4.01e-6, 6e-6, 9e-6, 20e-6])
+    assert columns["left"] == pytest.approx([0, 0.05, 0.2, 0, 0.3, 0.45])
+    assert columns["right"] == pytest.approx([0.05, 0.2, 0.2005, 0.3, 0.45, 1.0])
     assert columns["own"][0] == "1.00 µs, 24.9 %"
     assert columns["active"][4] == "6.00 µs – 9.00 µs"
     assert columns["text"][5] == "The far copy."
@@ -37,18 +37,36 @@ def test_labels_stand_above_pieces_that_are_wide_enough() -> None:
         {DataPath.DIRECT: portions(DIRECT), DataPath.STAGED: portions(STAGED)}, 400.0
     )
     labels = [text for text, kind in zip(texts["text"], texts["kind"], strict=True) if kind == "label"]
-    assert labels == ["wire", "copy", "wire", "copy, remote"]
+    assert labels == ["", "wire", "", "copy", "wire", "copy, remote"]
     lists = [text for text, kind in zip(texts["text"], texts["kind"], strict=True) if kind == "list"]
     assert lists[0] == "post 1.00 µs  ·  wire 3.00 µs  ·  poll 10.0 ns"
     assert tops[DataPath.DIRECT] < tops[DataPath.STAGED] < height
     assert max(texts["y"]) < height
 
 
-def test_lists_are_wrapped_between_stages() -> None:
-    lines = wrapped(["copy launch 1.00 µs"] * 9, 300.0)
-    assert len(lines) > 2
-    assert all(text_width(line, 12) <= 300 for line in lines)
-    assert sum(line.count("copy launch") for line in lines) == 9
+MANY = tuple(stage(f"s{number}", number, number + 1, name=f"copy launch {number}") for number in range(14))
+
+
+@pytest.mark.parametrize("width", [640.0, 960.0, 1150.0])
+def test_lists_fit_and_the_height_holds_them(width: float) -> None:
+    height, tops, texts = layout({path: portions(MANY) for path in DataPath}, width)
+    lists = [row for row, kind in enumerate(texts["kind"]) if kind == "list"]
+    for row in lists:
+        lines = texts["text"][row].split("\n")
+        assert all(text_width(line, 12) <= width - 20 for line in lines)
+        assert sum(line.count("copy launch") for line in lines) == 14
+        assert texts["y"][row] + LINE_PX * len(lines) < height
+    first, second = (texts["y"][row] for row in lists)
+    assert first + LINE_PX * (texts["text"][lists[0]].count("\n") + 1) < tops[DataPath.STAGED] < second
+
+
+def test_the_axis_never_changes() -> None:
+    chart = WaterfallChart({DataPath.DIRECT: DIRECT})
+    ends = chart._plot.x_range.start, chart._plot.x_range.end
+    assert chart._plot.xaxis[0].major_label_overrides[0.0] == "0"
+    chart.update({DataPath.DIRECT: (stage("long", 0, 3000),)})
+    assert (chart._plot.x_range.start, chart._plot.x_range.end) == ends
+    assert "3 ms" in chart._plot.xaxis[0].major_label_overrides.values()
 
 
 def test_a_prediction_says_which_stage_is_narrow() -> None:
