@@ -199,6 +199,12 @@ def test_titles_fit_and_the_four_are_not_high() -> None:
     assert sum(charts._figures.charts[name].frame_height for name in ("bandwidth", "latency")) < 240
 
 
+def test_each_entry_of_the_legend_has_a_row_to_show() -> None:
+    # Bokeh leaves the entry of a renderer without rows blank.
+    for item in LiveCharts(simulated=True)._figures._legend.items:
+        assert all(len(made.data_source.data["x"]) == 1 for made in item.renderers)
+
+
 def test_no_ceilings() -> None:
     assert live.ceiling_marks([], 100.0) == ()
 
