@@ -130,7 +130,10 @@ class ComparePanel(Panel):
         if not sizes:
             return
         size = min(sizes, key=lambda measured: abs(measured - wanted))
-        self.percentiles.update({path: found[size] for path, found in comparison.latencies.items()})
+        self.percentiles.update(
+            {path: found[size] for path, found in comparison.latencies.items()},
+            title=_("Latency by percentile: {size}, one in flight").format(size=format_size(size)),
+        )
 
     async def _expect(self) -> None:
         """Draw what the model expects, before anything is measured."""
