@@ -98,11 +98,14 @@ def text_columns(labels: Iterable[Label]) -> Columns:
 
 def chip_columns(chips: Iterable[Chip]) -> Columns:
     """Return one row for each label on a ground."""
-    names = ("x", "y", "text", "size", "font_size", "style", "role", "edge")
+    names = ("x", "y", "text", "size", "font_size", "style", "role", "edge", "ground")
     columns: Columns = {name: [] for name in names}
     for chip in chips:
         style = "bold" if chip.bold else "normal"
-        row = (chip.x, chip.y, chip.text, chip.size, f"{chip.size}px", style, chip.role, chip.edge)
+        # Where type may not shrink with the picture, a ground without an edge would lie over its neighbours.
+        ground = 0.0 if chip.edge == "none" else 1.0
+        font_size = f"{chip.size}px"
+        row = (chip.x, chip.y, chip.text, chip.size, font_size, style, chip.role, chip.edge, ground)
         for name, value in zip(names, row, strict=True):
             columns[name].append(value)
     return columns

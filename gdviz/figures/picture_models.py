@@ -174,6 +174,7 @@ def _add_texts(maker: _Maker, models: PictureModels) -> None:
         text_align="center",
         border_line_color=maker.role("edge"),
         border_line_width=2.0,
+        background_fill_alpha="ground",
         border_radius=4,
         padding=(5, 2),
     )
