@@ -114,8 +114,8 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterat
 
 @pytest.fixture
 def lab_page(browser: Any, lab_server: LabServer, request: pytest.FixtureRequest) -> Iterator[LabPage]:
-    """Give a fresh page, 1440 x 900, and end its kernels afterwards."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    """Give a fresh page, high enough for the picture and all charts; end its kernels afterwards."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1250})
     page = LabPage(context.new_page(), lab_server, ARTEFACTS, name=request.node.name)
     try:
         page.start()

@@ -52,13 +52,15 @@ def write_notebook(page: LabPage, name: str, cells: list[str]) -> str:
 class Spent:
     """What one window of time cost, as shares of one core (1 is a whole core).
 
-    `main` is the page's main thread, of it `script`, `layout` and `style`; `chromium` all its processes.
+    `main` is how long the page's main thread was busy, of it `script`, `layout` and `style`, `main_cpu` how
+    long it ran: less, where other processes took its core meanwhile. `chromium` is all its processes.
     """
 
     wall_s: float
     kernel: float
     server: float
     main: float
+    main_cpu: float
     script: float
     layout: float
     style: float
@@ -96,6 +98,10 @@ class Meter:
         """Return the kernel's resident memory."""
         return float(self.kernel.memory_info().rss)
 
+    def server_bytes(self) -> float:
+        """Return the server's resident memory."""
+        return float(self.server.memory_info().rss) if self.server else 0.0
+
     def over(self, seconds: float) -> Spent:
         """Wait for a window of time and return what it cost."""
         before = self._counters()
@@ -112,6 +118,7 @@ class Meter:
             "kernel": cpu_s(self.kernel),
             "server": cpu_s(self.server) if self.server else 0.0,
             "main": page["TaskDuration"],
+            "main_cpu": page["ThreadTime"],
             "script": page["ScriptDuration"],
             "layout": page["LayoutDuration"],
             "style": page["RecalcStyleDuration"],
