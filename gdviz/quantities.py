@@ -7,6 +7,7 @@ Inside gdviz they are bytes, bytes per second and seconds; the unit is in the na
 from __future__ import annotations
 
 import math
+import operator
 import re
 from numbers import Real
 
@@ -152,6 +153,46 @@ def parse_duration(value: str | float) -> float:
             _("Use s, ms, us, ns, min or h."),
         )
     return _finite(number * _SECONDS.get(unit, 1.0), value, _("duration"))
+
+
+def whole_number(value: object, what: str, *, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Return a whole number as an ``int``, NumPy's own kinds too.
+
+    Parameters
+    ----------
+    value
+        What somebody passed.
+    what
+        Name of the parameter, for the sentence.
+    least, most
+        The range that it must be in.
+
+    Raises
+    ------
+    QuantityError
+        It is no whole number, or out of range.
+
+    Examples
+    --------
+    >>> whole_number(3, "count")
+    3
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise QuantityError(
+            _("{what} must be a whole number, not {value}.").format(what=what, value=repr(value)[:60])
+        ) from None
+    if not least <= number <= most:
+        raise QuantityError(
+            _("{what} cannot be {value}.").format(
+                what=what, value=f"{number:.6g}" if abs(number) >= 1e18 else number
+            ),
+            _("It goes from {least} to {most}.").format(least=least, most=most),
+        )
+    return number
 
 
 def three_digits(number: float) -> str:

@@ -136,3 +136,13 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             continue
         assert value >= 0
         assert math.isfinite(value)
+
+
+@pytest.mark.parametrize("value", [True, 1.0, None, "3", float("nan"), np.float32(2), b"3", -1, 11])
+def test_what_is_no_whole_number_in_range_is_refused(value: object) -> None:
+    with pytest.raises(QuantityError, match="depth"):
+        quantities.whole_number(value, "depth", most=10)
+
+
+def test_numpys_whole_numbers_become_plain_ones() -> None:
+    assert type(quantities.whole_number(np.int8(3), "depth")) is int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gdviz.errors import GdvizError, VerbsError
@@ -76,7 +77,9 @@ class NodeAgent:
 
     # Buffers
 
-    def alloc(self, location: Location, size_bytes: int, pattern: str, seed: int = 0) -> BufferRecord:
+    def alloc(
+        self, location: Location, size_bytes: int, pattern: str | int | bytes, seed: int = 0
+    ) -> BufferRecord:
         """Allocate a buffer and fill it.
 
         Raises
@@ -92,7 +95,8 @@ class NodeAgent:
             raise
         number = next(self._numbers)
         self._buffers[number] = buffer
-        return BufferRecord(self._provider.node, number, location, size_bytes, buffer.address, pattern)
+        name = pattern if isinstance(pattern, str) else repr(pattern)[:20]
+        return BufferRecord(self._provider.node, number, location, size_bytes, buffer.address, name)
 
     def free(self, buffer: int) -> None:
         """Free a buffer.
@@ -105,7 +109,7 @@ class NodeAgent:
         self._buffer(buffer).free()
         del self._buffers[buffer]
 
-    def fill(self, buffer: int, pattern: str, seed: int = 0) -> None:
+    def fill(self, buffer: int, pattern: str | int | bytes, seed: int = 0) -> None:
         """Fill a buffer with a pattern."""
         self._buffer(buffer).fill(pattern, seed)
 
@@ -123,6 +127,8 @@ class NodeAgent:
         if offset == 0 and length in (None, found.size_bytes):
             return found.checksum()
         end = found.size_bytes if length is None else offset + length
+        found.read(end, 0)  # refuses an end outside of the buffer
+        found.read(offset, 0)
         digest = hashlib.sha256()
         for start in range(offset, end, _CHUNK_BYTES):
             digest.update(found.read(start, min(_CHUNK_BYTES, end - start)))
@@ -267,8 +273,9 @@ class NodeAgent:
     def close(self) -> None:
         """Stop everything and give everything back."""
         for run in self._runs.values():
-            run.stop()
-            run.advance()
+            with suppress(Exception):  # a broken run keeps nothing else from being given back
+                run.stop()
+                run.advance()
         self._runs.clear()
         for group in list(self._groups):
             self.close_queue_pairs(group)

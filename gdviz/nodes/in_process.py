@@ -60,8 +60,14 @@ class InProcessFleet:
         """Close every node."""
         if self._ticker is not None:
             self._ticker.cancel()
+        troubles = []
         for agent in self._agents.values():
-            agent.close()
+            try:
+                agent.close()
+            except Exception as error:  # noqa: BLE001  (the other nodes are closed all the same)
+                troubles.append(error)
+        if troubles:
+            raise troubles[0]
 
     async def _tick_while_busy(self) -> None:
         while any(agent.busy for agent in self._agents.values()):

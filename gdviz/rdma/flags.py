@@ -47,6 +47,12 @@ class AccessFlags(IntFlag):
         if isinstance(value, AccessFlags):
             return value
         if not isinstance(value, str):
+            if isinstance(value, bytes) or not isinstance(value, Iterable):
+                raise VerbsError(
+                    _("Access flags are names, not {value}.").format(value=repr(value)[:40]),
+                    _("Write them like {example}.").format(example="'local_write|remote_write'"),
+                    errno=errno.EINVAL,
+                )
             flags = cls(0)
             for item in value:
                 flags |= cls.parse(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,12 +12,17 @@ from gdviz.errors import TransferError
 from gdviz.messages import _
 from gdviz.model.results import Place, Prediction
 from gdviz.model.workload import DataPath, Op, Workload
+from gdviz.quantities import whole_number
 from gdviz.rdma.latency import LatencyHistogram
 from gdviz.rdma.requests import Completion
 from gdviz.rdma.status import WcStatus
 
 if TYPE_CHECKING:
     from gdviz.rdma.provider import MemoryRegion
+
+
+#: More messages than any clock waits for.
+MOST_MESSAGES = 10**15
 
 
 class TransferState(StrEnum):
@@ -124,13 +130,25 @@ class TransferSpec:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
+        for name in ("size_bytes", "depth", "qps", "count", "remote_offset", "local_offset", "rkey"):
+            value = getattr(self, name)
+            if value is not None or name not in ("count", "rkey"):
+                # Plain integers from here on: NumPy's would run over in the middle of a transfer.
+                object.__setattr__(self, name, whole_number(value, name, least=-(2**63), most=2**64 - 1))
         self.workload  # noqa: B018  (checks size, depth and queue pairs)
-        if self.count is not None and self.count < 1:
-            raise TransferError(_("A transfer has at least one message."))
-        if self.duration_s is not None and not self.duration_s > 0:
-            raise TransferError(_("A transfer lasts more than no time."))
+        if self.count is not None and not 1 <= self.count <= MOST_MESSAGES:
+            raise TransferError(
+                _("A transfer has at least one message.")
+                if self.count < 1
+                else _("A transfer has at most {most} messages.").format(most=f"{MOST_MESSAGES:.0e}"),
+                "" if self.count < 1 else _("Give a duration instead."),
+            )
+        if self.duration_s is not None and not 0 < self.duration_s < math.inf:
+            raise TransferError(_("A transfer lasts more than no time, and ends."))
         if self.local_offset < 0 or self.remote_offset < 0:
             raise TransferError(_("An offset is not below zero."))
+        if self.rkey is not None and not 0 <= self.rkey < 2**32:
+            raise TransferError(_("An rkey has 32 bits."))
 
     @property
     def workload(self) -> Workload:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gdviz.errors import GdvizError
+from gdviz.errors import GdvizError, SessionClosedError
 from gdviz.messages import _
 from gdviz.model import SIZES, DataPath, Op, Prediction, sweep
-from gdviz.quantities import format_size
+from gdviz.quantities import format_size, parse_size, whole_number
 from gdviz.rdma import LatencyHistogram, TransferResult, TransferSpec, WcStatus
+from gdviz.session.checks import choice, own_region
 from gdviz.session.events import Topic, Watchers
 
 if TYPE_CHECKING:
@@ -88,18 +89,20 @@ class Comparison:
         remote: MemoryRegion,
         *,
         op: str | Op = Op.WRITE,
-        sizes: Sequence[int] = SIZES,
+        sizes: Sequence[str | int] = SIZES,
         depth: int = 128,
         qps: int = 4,
     ) -> None:
         self._session = session
-        self.local = local
-        self.remote = remote
-        self.op = Op(op)
-        self.depth = depth
-        self.qps = qps
+        self.local = own_region(session, local, "local")
+        self.remote = own_region(session, remote, "remote")
+        self.op = choice(Op, op)
+        self.depth = whole_number(depth, "depth", least=1)
+        self.qps = whole_number(qps, "qps", least=1)
         limit = min(local.length, remote.length)
-        self.sizes = tuple(size for size in sizes if size <= limit)
+        if not isinstance(sizes, Iterable) or isinstance(sizes, str | bytes):
+            raise GdvizError(_("sizes must be several sizes, not {value}.").format(value=repr(sizes)[:60]))
+        self.sizes = tuple(size for size in map(parse_size, sizes) if size <= limit)
         if not self.sizes:
             raise GdvizError(
                 _("No size fits: the regions hold {limit}.").format(limit=format_size(limit)),
@@ -111,8 +114,8 @@ class Comparison:
             state.endpoint(remote),
             op=self.op,
             sizes=self.sizes,
-            depth=depth,
-            qps=qps,
+            depth=self.depth,
+            qps=self.qps,
         )
         self.measured: dict[DataPath, list[MeasuredPoint]] = {path: [] for path in DataPath}
         self.latencies: dict[DataPath, dict[int, LatencyHistogram]] = {path: {} for path in DataPath}
@@ -146,14 +149,20 @@ class Comparison:
 
     def wait(self, timeout_s: float | None = None) -> Comparison:
         """Wait for the end in a plain program and return the comparison."""
-        return self.done.result(timeout_s)
+        try:
+            return self.done.result(timeout_s)
+        except KeyboardInterrupt:
+            self.stop()
+            raise
 
     async def _run(self) -> None:
         try:
             await self._measure_all()
-        except BaseException as error:
-            self.done.set_exception(error)
+        except asyncio.CancelledError:
+            self.done.set_exception(SessionClosedError(_("The session was closed while the comparison ran.")))
             raise
+        except Exception as error:  # noqa: BLE001  (who waits for the comparison gets it)
+            self.done.set_exception(error)
         finally:
             if not self.done.done():
                 self.done.set_result(self)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gdviz.errors import UnknownDeviceError
+from gdviz.errors import GdvizError, UnknownDeviceError
 from gdviz.machine import Cpu, Gpu, Machine, Nic
 from gdviz.messages import _
 from gdviz.nodes import BufferRecord, NodeRecord, RegionRecord
-from gdviz.quantities import format_bits, format_size, parse_size
+from gdviz.quantities import format_bits, format_size, parse_size, whole_number
 from gdviz.rdma import AccessFlags, Location, Translation
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class _Memory:
         self.node = node
         self.location = location
 
-    def alloc(self, size: str | int, fill: str | int = "zeros", *, seed: int = 0) -> Buffer:
+    def alloc(self, size: str | int, fill: str | int | bytes = "zeros", *, seed: int = 0) -> Buffer:
         """Allocate a buffer.
 
         Parameters
@@ -110,7 +110,8 @@ class _Memory:
         size
             Bytes, or text such as ``'64 MiB'``.
         fill
-            What it holds at first: ``'zeros'``, ``'counter'``, ``'random'``, ``'text'`` or a byte's value.
+            What it holds at first: ``'zeros'``, ``'counter'``, ``'random'``, ``'text'``, a byte's value,
+            or bytes to repeat.
         seed
             For ``'random'``.
 
@@ -121,8 +122,9 @@ class _Memory:
         AllocationError
             The memory does not suffice.
         """
+        size_bytes, seed = parse_size(size), whole_number(seed, "seed", most=2**64 - 1)
         return self._session.ask(
-            self._session.state.alloc(self.node.name, self.location, parse_size(size), fill, seed)
+            self._session.state.alloc(self.node.name, self.location, size_bytes, fill, seed)
         )
 
 
@@ -166,7 +168,7 @@ class NodeNic:
         buffer: Buffer,
         access: str | AccessFlags = DEFAULT_ACCESS,
         *,
-        offset: int = 0,
+        offset: str | int = 0,
         length: str | int | None = None,
     ) -> MemoryRegion:
         """Register a buffer with this NIC.
@@ -185,10 +187,13 @@ class NodeNic:
         RegistrationError
             The NIC cannot reach that memory; the message says why and what helps.
         """
+        if not isinstance(buffer, Buffer):
+            raise GdvizError(_("buffer must be a buffer, not {value}.").format(value=repr(buffer)[:60]))
         flags = AccessFlags.parse(access)
+        start = parse_size(offset)
         size = None if length is None else parse_size(length)
         return self._session.ask(
-            self._session.state.register(self.node.name, self.part.id, buffer, flags, offset, size)
+            self._session.state.register(self.node.name, self.part.id, buffer, flags, start, size)
         )
 
     def __repr__(self) -> str:
@@ -224,24 +229,35 @@ class Buffer:
         """Where it lies, for people: ``GPU 0`` or ``host memory 1``."""
         return self._session.state.place_name(self.record.node, self.record.location)
 
-    def read(self, offset: int = 0, length: int | None = None) -> bytes:
+    def read(self, offset: str | int = 0, length: str | int | None = None) -> bytes:
         """Return its bytes, or some of them."""
-        count = self.size_bytes - offset if length is None else length
-        data: bytes = self._ask("read", offset, count)
+        data: bytes = self._ask("read", *self._part(offset, length))
         return data
 
-    def write(self, data: bytes, offset: int = 0) -> None:
+    def write(self, data: bytes | bytearray | memoryview, offset: str | int = 0) -> None:
         """Put bytes into it."""
-        self._ask("write", offset, bytes(data))
+        try:
+            # Of an integer, bytes() would make that many zeros.
+            content = bytes(memoryview(data))
+        except TypeError:
+            raise GdvizError(
+                _("data must be bytes, not {value}.").format(value=repr(data)[:60]),
+                _("Write it like b'text' or 'text'.encode()."),
+            ) from None
+        self._ask("write", parse_size(offset), content)
 
-    def fill(self, pattern: str | int, *, seed: int = 0) -> None:
+    def fill(self, pattern: str | int | bytes, *, seed: int = 0) -> None:
         """Fill it with a pattern, as `alloc` does."""
-        self._ask("fill", str(pattern), seed)
+        self._ask("fill", pattern, whole_number(seed, "seed", most=2**64 - 1))
 
-    def checksum(self, offset: int = 0, length: int | None = None) -> str:
+    def checksum(self, offset: str | int = 0, length: str | int | None = None) -> str:
         """Return the checksum of its bytes, or of some of them, as hexadecimal digits."""
-        digits: str = self._ask("checksum", offset, length)
+        digits: str = self._ask("checksum", *self._part(offset, length))
         return digits
+
+    def _part(self, offset: str | int, length: str | int | None) -> tuple[int, int]:
+        start = parse_size(offset)
+        return start, max(0, self.size_bytes - start) if length is None else parse_size(length)
 
     def free(self) -> None:
         """Free it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from gdviz.clock import Clock, RealClock
@@ -13,9 +14,10 @@ from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.model import DataPath, Fabric, Op
 from gdviz.nodes import Fleet, InProcessFleet
-from gdviz.quantities import parse_duration, parse_size
+from gdviz.quantities import parse_duration, parse_size, whole_number
 from gdviz.rdma import TransferSpec
 from gdviz.rdma.simulated import SimulatedHost, SimulatedNetwork
+from gdviz.session.checks import choice, own_memory
 from gdviz.session.compare import Comparison
 from gdviz.session.engine import Engine
 from gdviz.session.events import Topic
@@ -79,6 +81,8 @@ class Session:
         seed
             Same seed, same numbers.
         """
+        _check(machines, fabric, host, clock)
+        seed = whole_number(seed, "seed", most=2**64 - 1)
         names = [machine.name for machine in machines]
         if len(set(names)) != len(names):
             raise GdvizError(
@@ -178,10 +182,12 @@ class Session:
         """
         if count is not None and duration is not None:
             raise GdvizError(_("A transfer has a count or a duration, not both."))
+        own_memory(self, local, "local")
+        own_memory(self, remote, "remote")
         length = min(_length(local), _length(remote))
         spec = TransferSpec(
-            op=_choice(Op, op),
-            path=_choice(DataPath, path),
+            op=choice(Op, op),
+            path=choice(DataPath, path),
             size_bytes=min(DEFAULT_SIZE_BYTES, length) if size is None else parse_size(size),
             depth=depth,
             qps=qps,
@@ -209,12 +215,20 @@ class Session:
 
     def watch(self, topic: Topic, callback: Callable[[Any], None]) -> Callable[[], None]:
         """Have a callback called on the engine's thread; returns what removes it again."""
+        topic = choice(Topic, topic)
+        if not callable(callback):
+            raise GdvizError(_("A watcher is called, and {what} cannot be.").format(what=repr(callback)[:60]))
         return self.state.watchers.add(topic, callback)
 
     def close(self) -> None:
         """Stop everything and give everything back; closing twice is allowed."""
         if self._closed:
             return
+        if self.engine.here:
+            raise GdvizError(
+                _("A watcher cannot close its session: the session's own thread would wait for itself."),
+                _("Close it from a cell or from another thread."),
+            )
         self._closed = True
         _open_sessions.discard(self)
         if self.engine.alive:
@@ -243,24 +257,45 @@ _open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 def close_sessions() -> None:
     """Close every open session; called when the interpreter ends."""
     for session in tuple(_open_sessions):
-        session.close()
+        # One that cannot be closed must not keep the others open.
+        with suppress(Exception):
+            session.close()
 
 
 def transfer(local: Buffer | MemoryRegion, remote: Buffer | MemoryRegion, **options: Any) -> Transfer:
     """Start a transfer in the session that `local` belongs to; see `Session.transfer`."""
+    if not isinstance(local, Buffer | MemoryRegion):
+        raise GdvizError(
+            _("local must be a buffer or a memory region, not {value}.").format(value=repr(local)[:60])
+        )
     return local._session.transfer(local, remote, **options)  # the handles' own door
+
+
+def _check(machines: object, fabric: object, host: object, clock: object) -> None:
+    """Refuse what no session can be made of, before anything is made."""
+    if not isinstance(machines, list | tuple) or not machines:
+        raise GdvizError(
+            _("A session needs a list of at least one machine, not {what}.").format(what=repr(machines)[:60])
+        )
+    for machine in machines:
+        if not isinstance(machine, Machine):
+            raise GdvizError(
+                _("{what} is no machine.").format(what=repr(machine)[:60]),
+                _("Take gdviz.reference_machine() or gdviz.open_machine('topo.xml')."),
+            )
+    for name, value, kind in (("fabric", fabric, Fabric), ("host", host, SimulatedHost)):
+        if value is not None and not isinstance(value, kind):
+            raise GdvizError(
+                _("{name} must be a {kind}, not {value}.").format(
+                    name=name, kind=kind.__name__, value=repr(value)[:60]
+                )
+            )
+    if clock is not None and not (hasattr(clock, "now") and hasattr(clock, "sleep")):
+        raise GdvizError(
+            _("clock must be a clock, not {value}.").format(value=repr(clock)[:60]),
+            _("Take gdviz.clock.RealClock() or SteppedClock()."),
+        )
 
 
 def _length(memory: Buffer | MemoryRegion) -> int:
     return memory.length if isinstance(memory, MemoryRegion) else memory.size_bytes
-
-
-def _choice(kind: type[Op] | type[DataPath], value: Any) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        raise GdvizError(
-            _("{value!r} is not one of {names}.").format(
-                value=value, names=", ".join(repr(str(member)) for member in kind)
-            )
-        ) from None

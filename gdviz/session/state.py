@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from typing import TYPE_CHECKING, Any
 
 from gdviz.clock import Clock
-from gdviz.errors import GdvizError, TransferError, UnknownDeviceError
+from gdviz.errors import GdvizError, SessionClosedError, TransferError, UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.model import Endpoint, predict
@@ -51,6 +52,8 @@ class State:
         self._clock = clock
         self._numbers = itertools.count(1)
         self._opened: dict[int, tuple[Wiring, list[MemoryRegion]]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._closing = False
         self.machines: dict[str, Machine] = {node.name: node.machine for node in fleet.nodes}
         self.buffers: list[Buffer] = []
         self.regions: list[MemoryRegion] = []
@@ -79,10 +82,10 @@ class State:
         return await self._fleet.call(node, command, *arguments)
 
     async def alloc(
-        self, node: str, location: Location, size_bytes: int, pattern: str | int, seed: int = 0
+        self, node: str, location: Location, size_bytes: int, pattern: str | int | bytes, seed: int = 0
     ) -> Buffer:
         """Allocate a buffer on a node."""
-        record = await self._fleet.call(node, "alloc", location, size_bytes, str(pattern), seed)
+        record = await self._fleet.call(node, "alloc", location, size_bytes, pattern, seed)
         buffer = Buffer(self._session, record)
         self.buffers.append(buffer)
         self.watchers.tell(Topic.OBJECTS, None)
@@ -115,6 +118,8 @@ class State:
         length: int | None = None,
     ) -> MemoryRegion:
         """Register a buffer with a NIC of its node."""
+        if buffer._session is not self._session:
+            raise GdvizError(_("The buffer belongs to another session."), _("Allocate one in this session."))
         if buffer.record.node != node:
             raise GdvizError(
                 _("The buffer is on {there}, the NIC on {here}.").format(there=buffer.record.node, here=node),
@@ -174,6 +179,8 @@ class State:
         quiet: bool = False,
     ) -> Transfer:
         """Start a transfer; `local` posts the work requests. A quiet one is not spoken of."""
+        if self._closing:
+            raise SessionClosedError(_("This session is closed."), _("Open a new one with gdviz.lab()."))
         temporary: list[MemoryRegion] = []
         wiring = Wiring()
         try:
@@ -273,7 +280,9 @@ class State:
                 transfer.history.append(sample)
                 samples.append(sample)
             if report.result is not None or report.trouble:
-                self._session.engine.loop.create_task(self._end(transfer, report))
+                task = self._session.engine.loop.create_task(self._end(transfer, report))
+                self._ending.add(task)
+                task.add_done_callback(self._ending.discard)
         if samples:
             self.watchers.tell(Topic.SAMPLES, samples)
 
@@ -283,8 +292,12 @@ class State:
         trouble = report.trouble
         try:
             await self._give_back(*self._opened.pop(transfer.number, (Wiring(), [])))
-        except GdvizError as error:
-            trouble = trouble or str(error)
+        except Exception as error:  # noqa: BLE001  (whoever waits must hear of the end in any case)
+            trouble = trouble or (
+                str(error) if isinstance(error, GdvizError) else f"{type(error).__name__}: {error}"
+            )
+        if transfer.done.done():
+            return
         if report.result is not None:
             transfer.done.set_result(report.result)
         else:
@@ -321,15 +334,25 @@ class State:
 
     async def close(self) -> None:
         """Stop all transfers and give everything back."""
-        for transfer in self.transfers.values():
-            if not transfer.done.done():
+        self._closing = True
+        try:
+            for transfer in tuple(self.transfers.values()):
                 await self.stop(transfer)
-        await self._fleet.close()
-        for transfer in self.transfers.values():
-            transfer.done.cancel()
-        self.watchers.clear()
-        self.buffers.clear()
-        self.regions.clear()
+            # Each stopped transfer gives its queue pairs back and tells its result.
+            await asyncio.gather(*self._ending, return_exceptions=True)
+        finally:
+            try:
+                await self._fleet.close()
+            finally:
+                for transfer in self.transfers.values():
+                    if not transfer.done.done():
+                        transfer.state = TransferState.FAILED
+                        transfer.done.set_exception(
+                            SessionClosedError(_("The session was closed while the transfer ran."))
+                        )
+                self.watchers.clear()
+                self.buffers.clear()
+                self.regions.clear()
 
 
 def _sample(report: Report) -> Sample:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gdviz.errors import SessionClosedError
 from gdviz.model import Endpoint, Prediction
 from gdviz.quantities import format_duration, format_rate, format_size
 from gdviz.rdma import Completion, TransferResult, TransferSpec, TransferState
@@ -75,8 +77,18 @@ class Transfer:
 
     @property
     def result(self) -> TransferResult | None:
-        """What came out; None while it runs."""
-        return self.done.result() if self.done.done() else None
+        """What came out; None while it runs, and where nothing came out (`wait` says why)."""
+        if not self.done.done() or self.done.cancelled() or self.done.exception() is not None:
+            return None
+        return self.done.result()
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong where nothing came out; empty otherwise."""
+        if not self.done.done() or self.done.cancelled():
+            return ""
+        error = self.done.exception()
+        return "" if error is None else str(error)
 
     def __await__(self) -> Generator[Any, None, TransferResult]:
         """Wait for the end and return the result; an interrupted cell stops the transfer."""
@@ -86,8 +98,12 @@ class Transfer:
         try:
             return await asyncio.shield(asyncio.wrap_future(self.done))
         except asyncio.CancelledError:
-            self._session.engine.submit(self._session.state.stop(self))
+            self._stop_soon()
             raise
+
+    def _stop_soon(self) -> None:
+        with suppress(SessionClosedError):  # then it has been stopped already
+            self._session.engine.submit(self._session.state.stop(self))
 
     def wait(self, timeout_s: float | None = None) -> TransferResult:
         """Wait for the end in a plain program and return the result.
@@ -100,11 +116,13 @@ class Transfer:
         try:
             return self.done.result(timeout_s)
         except KeyboardInterrupt:
-            self._session.engine.submit(self._session.state.stop(self))
+            self._stop_soon()
             raise
 
     def stop(self) -> None:
-        """Stop it now; messages in flight are completed or flushed."""
+        """Stop it now; messages in flight are completed or flushed. One that has ended is left as it is."""
+        if self.done.done():
+            return
         self._session.ask(self._session.state.stop(self))
 
     def verify(self) -> bool:
@@ -120,7 +138,7 @@ class Transfer:
         )
         result = self.result
         if result is None:
-            return f"{text}, {self.progress:.0%}>"
+            return f"{text}>" if self.done.done() else f"{text}, {self.progress:.0%}>"
         text += f", {result.status.name}"
         if result.messages:
             text += f", {format_rate(result.bandwidth_bytes_per_s)}"

@@ -113,6 +113,16 @@ class SimulatedBuffer:
         """Return bytes from `offset`, to the end if no length is given."""
         wanted = self.size_bytes - offset if length is None else length
         self._use(offset, wanted)
+        limit = self.provider.network.commit.limit_bytes
+        if wanted > limit:
+            # The copy is real memory, even where all that is read is zeros.
+            raise VerbsError(
+                _("{wanted} are too much to read at once here, the limit is {limit}.").format(
+                    wanted=format_size(wanted), limit=format_size(limit)
+                ),
+                _("Read a part, or compare checksums."),
+                errno=errno.ENOMEM,
+            )
         return self.memory.read(offset, wanted).tobytes()
 
     def write(self, offset: int, data: bytes) -> None:

@@ -90,6 +90,7 @@ class BulkRun:
         self._stalled_s: float | None = None
         self._result: TransferResult | None = None
         self._reported = False
+        self._trouble: Exception | None = None
         self._state = next_state(TransferState.CREATED, TransferEvent.START)
         for pair in pairs:
             pair.run = self
@@ -121,6 +122,8 @@ class BulkRun:
     def advance(self) -> Interval | None:
         """Bring the run up to the clock's time; return what has happened since, None if nothing has."""
         self._network.settle()
+        if self._trouble is not None:
+            raise self._trouble
         if self._reported:
             return None
         self._reported = self._state.final
@@ -180,6 +183,14 @@ class BulkRun:
             self._produce(to_s, None if fault is None else self._passing(fault))
         if self._stopped and not self._state.final:
             self._flush()
+
+    def abort(self, trouble: Exception) -> None:
+        """End at once, because of something that should not have happened; `advance` raises it."""
+        self._trouble = trouble
+        self._copier = None
+        self._state = TransferState.FAILED
+        for pair in self._pairs:
+            pair.run = None
 
     def _inspect(self) -> Fault | None:
         if self._epoch != self._network.epoch:

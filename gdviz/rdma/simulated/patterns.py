@@ -35,8 +35,8 @@ class Pattern:
         VerbsError
             EINVAL: none of these.
         """
-        if isinstance(pattern, int) and not isinstance(pattern, bool) and 0 <= pattern <= 255:
-            return cls("zeros") if pattern == 0 else cls("repeat", bytes([pattern]))
+        if isinstance(pattern, int | np.integer) and not isinstance(pattern, bool) and 0 <= pattern <= 255:
+            return cls("zeros") if pattern == 0 else cls("repeat", bytes([int(pattern)]))
         if isinstance(pattern, bytes) and pattern:
             return cls("repeat", pattern) if any(pattern) else cls("zeros")
         if isinstance(pattern, str) and pattern in NAMES:

@@ -161,7 +161,7 @@ def _how(device: SimulatedDevice, gpu: Gpu) -> How:
             _("GPU {gpu} ({name}) does not support GPUDirect RDMA: {error}.").format(
                 gpu=gpu.index, name=gpu.name, error=f"{errno.errorcode[code]} ({code})"
             ),
-            _("Use a data-centre GPU, or the staged path."),
+            _("The machine's description says so (gdr). Take another GPU, or a buffer in host memory."),
             errno=code,
         )
     if device.nic.gdr is False:
@@ -169,7 +169,7 @@ def _how(device: SimulatedDevice, gpu: Gpu) -> How:
             _("NIC {nic} ({model}) does not support GPUDirect RDMA: EOPNOTSUPP (95).").format(
                 nic=device.nic.name, model=device.nic.model
             ),
-            _("Use another NIC, or the staged path."),
+            _("The machine's description says so (gdr). Take another NIC, or a buffer in host memory."),
             errno=errno.EOPNOTSUPP,
         )
     if settings.dma_buf:

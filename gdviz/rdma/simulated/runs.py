@@ -48,7 +48,7 @@ class BulkRuns:
             first = min(run.expected_end_s() for run in self._sharing)
             to_s = min(to_s, max(first, now + self._STEP_S))
         for run in self._runs:
-            run.simulate(to_s)
+            _step(run, to_s)
         self._runs = [run for run in self._runs if not run.state.final]
         return to_s
 
@@ -67,5 +67,13 @@ class BulkRuns:
         for run in self._runs:
             if run.provider is provider:
                 run.stop()
-                run.simulate(self._network.now)
+                _step(run, self._network.now)
         self._runs = [run for run in self._runs if not run.state.final]
+
+
+def _step(run: BulkRun, to_s: float) -> None:
+    """Bring a run up to a time; one that breaks ends alone, for the nodes have others to serve."""
+    try:
+        run.simulate(to_s)
+    except Exception as error:  # noqa: BLE001  (whoever advances this run gets it)
+        run.abort(error)
