@@ -6,7 +6,9 @@ they reach the terminal. A mistake is one line on standard error and exit status
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -40,6 +42,13 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except GdvizError as error:
             click.echo(f"gdviz: {printable(str(error))}", err=True)
+            ctx.exit(2)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # the reader of a pipe has left, which click ends quietly
+            click.echo(f"gdviz: {printable(error.strerror or str(error))}", err=True)
+            # What could not be written is still buffered; it must not be tried once more at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(2)
 
 

@@ -292,3 +292,17 @@ def test_a_terminal_without_letters(topology: str) -> None:
     result = run_program("path", topology, "--gpu", "0", "--nic", "0", env=environment)
     assert (result.returncode, result.stderr) == (0, b"")
     assert b"\\u2192" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = run_program("open", "catalogue:hgx-h100", stdout=full, stderr=subprocess.PIPE)
+    assert result.returncode == 2
+    assert result.stderr.startswith(b"gdviz: ")
+    assert result.stderr.count(b"\n") == 1
+
+
+def test_no_path_at_all_is_said() -> None:
+    assert "it is empty" in refused("open", "")

@@ -227,9 +227,9 @@ def reference_machine(key: str, name: str | None = None) -> Machine:
     UnknownDeviceError
         No such key.
     """
-    if key not in CATALOGUE:
+    if not isinstance(key, str) or key not in CATALOGUE:
         raise UnknownDeviceError(
-            _("The catalogue has no machine {key!r}.").format(key=key[:60]),
+            _("The catalogue has no machine {key!r}.").format(key=str(key)[:60]),
             _("There are: {names}.").format(names=", ".join(CATALOGUE)),
         )
     return CATALOGUE[key](name or key)

@@ -76,9 +76,11 @@ def open_path(path: str | os.PathLike[str]) -> Opened:
         It cannot be read, or is of no known format.
     """
     try:
-        name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path.expanduser raises on an unknown user
+        name = os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 - Path.expanduser raises on an unknown user
     except (TypeError, ValueError) as error:
         raise ReaderError(_("That is no path: {error}.").format(error=error)) from None
+    if not name:
+        raise ReaderError(_("That is no path: it is empty."))
     return _open(read_bytes(name), Path(name).stem or "node", name)
 
 

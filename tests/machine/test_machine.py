@@ -148,3 +148,9 @@ def test_links_of_the_hgx_board(hgx: Machine) -> None:
 def test_no_such_reference_machine() -> None:
     with pytest.raises(UnknownDeviceError, match="There are: hgx-h100"):
         reference_machine("dgx-1")
+
+
+@pytest.mark.parametrize("key", [None, 3, 1.5, [], {}])
+def test_what_is_no_name_is_no_machine_of_the_catalogue(key: object) -> None:
+    with pytest.raises(UnknownDeviceError, match="hgx-h100"):
+        reference_machine(key)
