@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipywidgets as w
 
+from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.quantities import format_size, parse_size
 from gdviz.rdma import Location
@@ -55,6 +56,8 @@ class BuffersPanel(Panel):
                 self.where.value = (place, location)
 
     async def _alloc(self) -> None:
+        if self.where.value is None:
+            raise GdvizError(_("There is no memory: the machines have neither a GPU nor a CPU."))
         node, location = self.where.value
         size = parse_size(self.size.value)
         await self.session.state.alloc(node, location, size, self.pattern.value)

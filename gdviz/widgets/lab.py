@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gdviz.clock import Clock
-from gdviz.errors import GdvizError
+from gdviz.errors import ReaderError
 from gdviz.machine import Machine, reference_machine
 from gdviz.messages import _
 from gdviz.model import Fabric
+from gdviz.quantities import whole_number
 from gdviz.rdma.simulated import SimulatedHost
 from gdviz.readers import open_machine
 from gdviz.session import Buffer, Comparison, MemoryRegion, Node, Session, Transfer
@@ -108,9 +110,8 @@ def lab(
         The source cannot be opened; the message says why.
     """
     machines = _machines(source)
-    if len(machines) == 1:
-        if not 1 <= nodes <= 26:
-            raise GdvizError(_("A lab has 1 to 26 nodes, not {nodes}.").format(nodes=nodes))
+    if len(machines) == 1 and isinstance(machines[0], Machine):
+        nodes = whole_number(nodes, "nodes", least=1, most=26)
         machines = [machines[0].renamed(f"node-{chr(ord('a') + i)}") for i in range(nodes)]
     return Lab(Session.simulated(machines, fabric=fabric, host=host, clock=clock, seed=seed))
 
@@ -122,10 +123,22 @@ def _machines(source: str | Path | Machine | list[Machine] | None) -> list[Machi
         return [source]
     if isinstance(source, list | tuple):
         return list(source)
-    if isinstance(source, str) and not Path(source).exists():
+    if isinstance(source, str) and not _exists(source):
         from gdviz.machine import CATALOGUE
 
         key = source.removeprefix("catalogue:")
         if key in CATALOGUE:
             return [reference_machine(key)]
+    if not isinstance(source, str | PathLike):
+        raise ReaderError(
+            _("{what} is no path and no machine.").format(what=repr(source)[:60]),
+            _("Give the path of a topology file, a catalogue machine's name, or machines."),
+        )
     return list(open_machine(source))
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long for a path, or no path at all: the reader says so
+        return False

@@ -50,8 +50,15 @@ async def _region(session: Session, index: int) -> MemoryRegion:
     if machine.gpus:
         gpu = machine.gpus[0]
         location, nic = Location("gpu", gpu.id), machine.nearest_nic(gpu)
+    elif not machine.cpus:
+        raise GdvizError(_("{node} has neither a GPU nor a CPU.").format(node=node.name))
     else:
         location, nic = Location("host", machine.cpus[0].id), machine.nics[0]
     assert nic is not None
     buffer = await state.alloc(node.name, location, PAIR_BYTES, "zeros" if index else "counter")
-    return await state.register(node.name, nic.id, buffer, ACCESS)
+    try:
+        return await state.register(node.name, nic.id, buffer, ACCESS)
+    except GdvizError:
+        # Else every press of Start would leave another buffer behind.
+        await state.free(buffer)
+        raise

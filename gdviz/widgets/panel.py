@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import ipywidgets as w
 
+from gdviz.errors import GdvizError
+from gdviz.messages import _
 from gdviz.session import Session
 from gdviz.widgets.parts import Controls
 from gdviz.widgets.stage import Stage
@@ -42,13 +44,21 @@ class Panel(w.VBox):  # type: ignore[misc]
     controls: Controls
     below: w.Widget | None = None
     view: w.Widget
+    # Of a panel that could not be made: ipywidgets closes it all the same.
+    _alone = False
+    _unwatch: list[Callable[[], None]] = []  # noqa: RUF012  (each panel that is made has its own)
 
     def __init__(self, session: Session | Any, stage: Stage | None = None) -> None:
         session = getattr(session, "session", session)
+        if not isinstance(session, Session):
+            raise GdvizError(
+                _("A panel needs a session or a lab, not {what}.").format(what=repr(session)[:60]),
+                _("Open one with gdviz.lab()."),
+            )
         self.session: Session = session
         self._alone = stage is None
         self.stage = stage or Stage(session, live=self.live)
-        self._unwatch: list[Callable[[], None]] = []
+        self._unwatch = []
         self.view = self.stage.widget
         self.build(session, self.stage)
         super().__init__()

@@ -101,7 +101,7 @@ class TransferPanel(Panel):
 
     def _spec(self, local: MemoryRegion, remote: MemoryRegion) -> TransferSpec:
         text = self.limit.value.strip()
-        count = int(text) if text.isdecimal() else None
+        count = int(text) if text.isdecimal() and len(text) < 20 else None
         size = parse_size(self.size.value)
         mistake = MISTAKES[self.mistake.value]
         return TransferSpec(
@@ -151,7 +151,8 @@ class TransferPanel(Panel):
 def ended_sentence(transfer: Transfer) -> str:
     """Return one sentence on how a transfer ended."""
     result = transfer.result
-    assert result is not None
+    if result is None:
+        return _("It broke: {trouble}").format(trouble=transfer.trouble)
     if result.status is WcStatus.SUCCESS:
         return _("{state}: the completions say SUCCESS.").format(state=transfer.state.value)
     return _("Failed with {status}: {meaning}").format(
