@@ -48,7 +48,8 @@ def test_first_figure(lab_page: LabPage, report: Report, repeats: int) -> None:
     report.add("fresh kernel: cell run to picture painted", painted, "s", below=3)
     report.add("  of that, the cell in the kernel", executed, "s")
     report.add("same kernel, cell run again", again, "s", below=3)
-    lab_page.assert_clean()
+    # The console has words about kernels that were ended under the page; only strangers would be a fault.
+    assert not lab_page.elsewhere
 
 
 SECOND = TIMED.replace(

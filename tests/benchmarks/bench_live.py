@@ -107,7 +107,7 @@ def test_four_figures_at_5_hz(lab_page: LabPage, report: Report, seconds: float)
 
 def _paints(report: Report, seen: dict[str, Any], wall_s: float, at: str) -> None:
     for name, times in sorted(seen["paints"].items()):
-        if times:
+        if times > wall_s / 2:
             each = seen["spent"][name] / times
             report.note(
                 f"{at}: {name} painted {times / wall_s:.1f} times a second, {each:.1f} ms of script each"

@@ -20,10 +20,8 @@ from typing import Any
 import pytest
 from lab_page import LabPage
 from lab_server import LabServer
-from report import Report
+from report import ARTEFACTS, Report
 from scene import Spent, open_lab, show_panel, start_transfer, stop_transfer
-
-from conftest import ARTEFACTS
 
 RATE_HZ = 5.0
 SETTINGS = "jupyterlab-nvdashboard:config"

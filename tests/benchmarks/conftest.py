@@ -30,11 +30,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 import lab_server as lab_server_module
 from lab_page import LabPage
 from lab_server import LabServer
-from report import Report
+from report import ARTEFACTS, Report
 
 HERE = Path(__file__).parent
 UI = HERE.parent / "ui"
-ARTEFACTS = HERE.parents[1] / "artefacts" / "bench"
 
 
 def _ui_conftest() -> Any:

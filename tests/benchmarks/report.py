@@ -13,6 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+#: Where tables and pictures are kept.
+ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "bench"
+
 
 @dataclass(frozen=True)
 class Row:
