@@ -14,6 +14,7 @@ from gdviz.model import SIZES, DataPath, Op, Prediction, sweep
 from gdviz.quantities import format_size, parse_size, whole_number
 from gdviz.rdma import LatencyHistogram, TransferResult, TransferSpec, WcStatus
 from gdviz.session.checks import choice, own_region
+from gdviz.session.engine import finished
 from gdviz.session.events import Topic, Watchers
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Comparison:
 
     async def _wait(self) -> Comparison:
         try:
-            return await asyncio.shield(asyncio.wrap_future(self.done))
+            return await finished(self.done)
         except asyncio.CancelledError:
             self.stop()
             raise

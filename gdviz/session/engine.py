@@ -17,8 +17,26 @@ from gdviz.messages import _
 
 Answer = TypeVar("Answer")
 
+#: How soon an interrupt of a cell that awaits something is felt, at the latest.
+_WAKE_S = 0.1
+
 #: How long `close` waits for the thread to end; it has nothing to wait for itself.
 _JOIN_S = 5.0
+
+
+async def finished(done: concurrent.futures.Future[Answer]) -> Answer:
+    """Return the answer of a future of another loop, so that an interrupt of the waiting cell is felt.
+
+    A signal's handler that only cancels a task does not wake a loop that sleeps: a kernel with nothing
+    else to do would notice the stop button at its next message. This loop wakes up by itself.
+    """
+    here = asyncio.wrap_future(done)
+    # Who stopped waiting is not told any more what became of it, and asyncio need not complain of that.
+    here.add_done_callback(lambda future: future.cancelled() or future.exception())
+    while not here.done():
+        # `wait`, unlike `wait_for`, leaves the future alone when it is cancelled.
+        await asyncio.wait({here}, timeout=_WAKE_S)
+    return here.result()
 
 
 class Engine:

@@ -220,6 +220,11 @@ class Session:
             raise GdvizError(_("A watcher is called, and {what} cannot be.").format(what=repr(callback)[:60]))
         return self.state.watchers.add(topic, callback)
 
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._closed
+
     def close(self) -> None:
         """Stop everything and give everything back; closing twice is allowed."""
         if self._closed:

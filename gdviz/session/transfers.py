@@ -13,6 +13,7 @@ from gdviz.errors import SessionClosedError
 from gdviz.model import Endpoint, Prediction
 from gdviz.quantities import format_duration, format_rate, format_size
 from gdviz.rdma import Completion, TransferResult, TransferSpec, TransferState
+from gdviz.session.engine import finished
 from gdviz.session.samples import History
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Transfer:
 
     async def _wait(self) -> TransferResult:
         try:
-            return await asyncio.shield(asyncio.wrap_future(self.done))
+            return await finished(self.done)
         except asyncio.CancelledError:
             self._stop_soon()
             raise

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gdviz.clock import Clock
-from gdviz.errors import ReaderError
+from gdviz.errors import ReaderError, SessionClosedError
 from gdviz.machine import Machine, reference_machine
 from gdviz.messages import _
 from gdviz.model import Fabric
@@ -55,6 +55,8 @@ class Lab:
     @property
     def view(self) -> LabView:
         """The lab as a widget."""
+        if self.session.closed:
+            raise SessionClosedError(_("This lab is closed."), _("Open a new one with gdviz.lab()."))
         if self._view is None:
             from gdviz.widgets.lab_view import LabView
 
@@ -76,6 +78,8 @@ class Lab:
         self.close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
+        if self.session.closed:
+            return {"text/plain": _("A closed lab. Open a new one with gdviz.lab().")}
         return self.view._repr_mimebundle_(**options)
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from html import escape
 import ipywidgets as w
 
 from gdviz.messages import _
+from gdviz.quantities import whole_number
 from gdviz.session import Event, Session, Topic
 from gdviz.widgets.buffers import BuffersPanel
 from gdviz.widgets.compare import ComparePanel
@@ -39,6 +40,7 @@ class LabView(w.VBox):  # type: ignore[misc]
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._gone = False
         self.stage = Stage(session)
         self.panels = [panel(session, self.stage) for panel in STEPS]
         titles = [f"{number} {panel.title}" for number, panel in enumerate(self.panels, 1)]
@@ -62,6 +64,9 @@ class LabView(w.VBox):  # type: ignore[misc]
 
     def go(self, step: int) -> None:
         """Show a step, counted from 0."""
+        step = whole_number(step, "step", most=len(self.panels) - 1)
+        if self._gone:
+            return
         panel = self.panels[step]
         panel.view.add_class("gdviz-view")
         self.body.children = (panel.view, panel.controls)
@@ -80,6 +85,7 @@ class LabView(w.VBox):  # type: ignore[misc]
 
     def close(self) -> None:
         """Take everything off the page."""
+        self._gone = True
         self._unwatch()
         for panel in self.panels:
             panel.close()

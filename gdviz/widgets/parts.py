@@ -124,6 +124,7 @@ class Controls(w.VBox):  # type: ignore[misc]
         try:
             self.session.engine.submit(self._guarded(work))
         except GdvizError as error:
+            work.close()
             self.message.fail(str(error))
 
     async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:

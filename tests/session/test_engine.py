@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import threading
 
 import pytest
 
 from gdviz.errors import SessionClosedError
-from gdviz.session.engine import Engine
+from gdviz.session.engine import Engine, finished
 
 
 @pytest.fixture
@@ -66,3 +67,40 @@ def test_a_closed_engine_says_so():
     engine.close()
     with pytest.raises(SessionClosedError, match=r"gdviz\.lab"):
         engine.ask(_name())
+
+
+def test_who_waits_wakes_up_by_itself_to_feel_an_interrupt():
+    # A signal's handler cancels a task without waking the loop: what wakes it must be the waiting itself.
+    waits: list[float | None] = []
+
+    class Loop(asyncio.SelectorEventLoop):
+        def call_later(self, delay, callback, *args, context=None):
+            waits.append(delay)
+            return super().call_later(0, callback, *args, context=context)
+
+    done: concurrent.futures.Future[int] = concurrent.futures.Future()
+
+    async def cell() -> int:
+        waiting = asyncio.ensure_future(finished(done))
+        while len(waits) < 3:
+            await asyncio.sleep(0)
+        done.set_result(7)
+        return await waiting
+
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        assert runner.run(cell()) == 7
+    assert max(waits) <= 0.2
+
+
+def test_who_stops_waiting_leaves_the_future_alone():
+    done: concurrent.futures.Future[int] = concurrent.futures.Future()
+
+    async def cell() -> None:
+        waiting = asyncio.ensure_future(finished(done))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(cell())
+    assert not done.cancelled()

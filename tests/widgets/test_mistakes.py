@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import warnings
 from pathlib import Path
 
 import pytest
 
-from gdviz.errors import GdvizError
+from gdviz.errors import GdvizError, SessionClosedError
 from gdviz.machine import reference_machine
 from gdviz.rdma.simulated import SimulatedHost
 from gdviz.session import Session
 from gdviz.widgets import BuffersPanel, Lab, TransferPanel, lab
+from gdviz.widgets.lab_view import LabView
 
 NOTHING = '<system version="1"/>'
 ONLY_CPU = '<system version="1"><cpu numaid="0" affinity="ff" arch="x86_64" vendor="GenuineIntel"/></system>'
@@ -85,3 +87,31 @@ def test_a_panel_of_nothing_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> 
         TransferPanel(None)
     gc.collect()
     assert ignored == []
+
+
+def test_a_closed_lab_shows_that_it_is_closed() -> None:
+    opened = lab("pcie-a30")
+    view = opened.view
+    assert "widget-view" in str(opened._repr_mimebundle_())
+    opened.close()
+    assert "closed" in opened._repr_mimebundle_()["text/plain"]
+    with pytest.raises(SessionClosedError):
+        opened.view  # noqa: B018  (asking for it raises)
+    view.go(2)
+
+
+def test_buttons_of_a_closed_session_say_so_and_leave_no_coroutine() -> None:
+    with lab("pcie-a30") as opened:
+        panel = TransferPanel(opened)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        panel.start_button.click()
+        gc.collect()
+    assert "closed" in panel.controls.message.value
+    assert [str(warning.message) for warning in seen if "awaited" in str(warning.message)] == []
+
+
+@pytest.mark.parametrize("step", [-1, 6, 1.5, None, "2"])
+def test_a_step_that_is_none_gets_a_sentence(step: object) -> None:
+    with lab("pcie-a30") as opened, pytest.raises(GdvizError, match="step"):
+        LabView(opened.session).go(step)
