@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gdviz.errors import GdvizError
 from gdviz.machine import Machine
+from gdviz.messages import _
 from gdviz.model import DataPath, Op
 from gdviz.nodes import BufferRecord, Fleet, QueuePairGroup, RegionRecord
 from gdviz.rdma import AccessFlags, Location, RemoteRegion, TransferSpec
@@ -50,7 +52,14 @@ class Wiring:
 
     async def _bounce(self, fleet: Fleet, machine: Machine, region: RegionRecord, size_bytes: int) -> None:
         """Allocate and register a bounce buffer in the host memory next to a region's NIC."""
-        cpu = machine.cpu_of(region.nic) or machine.cpus[0]
+        cpu = machine.cpu_of(region.nic) or next(iter(machine.cpus), None)
+        if cpu is None:
+            raise GdvizError(
+                _("{node} has no host memory for bounce buffers: its description names no CPU.").format(
+                    node=machine.name
+                ),
+                _("Use the direct path."),
+            )
         buffer = await fleet.call(region.node, "alloc", Location("host", cpu.id), size_bytes, "zeros", 0)
         self.buffers.append(buffer)
         access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ

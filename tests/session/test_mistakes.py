@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -184,3 +185,13 @@ def test_a_watcher_cannot_close_the_session_it_is_called_by(session: Session) ->
     session.node(0).gpu(0).alloc(16)
     assert "own thread" in str(session.state.watchers.failures[0])
     assert session.engine.alive
+
+
+def test_staging_on_a_machine_without_host_memory_is_refused_and_leaves_nothing() -> None:
+    machine = reference_machine("pcie-a30")
+    bare = replace(machine, parts=replace(machine.parts, cpus=()))
+    with Session.simulated([bare.renamed("a"), bare.renamed("b")]) as session:
+        near, far = (node.gpu(0).alloc(4096) for node in session.nodes)
+        with pytest.raises(GdvizError, match="no host memory"):
+            session.transfer(near, far, path="staged")
+        assert session.regions == ()
