@@ -78,8 +78,13 @@ class Column:
 def below(machine: Machine, part_id: str) -> list[Part]:
     """Return the GPUs, NICs and other devices anywhere below a part."""
     found: list[Part] = []
-    for child in machine.children(part_id):
-        found.extend(below(machine, child.id) if isinstance(child, Bridge) else [child])
+    waiting = list(reversed(machine.children(part_id)))
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Bridge):
+            waiting += reversed(machine.children(part.id))
+        else:
+            found.append(part)
     return found
 
 

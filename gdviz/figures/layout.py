@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gdviz.errors import GdvizError
 from gdviz.figures.build import build_node
 from gdviz.figures.node_layout import BOTTOM, MARGIN, TOP, WIDTH, Layout, NodeLayout
 from gdviz.figures.plan import plan_node
 from gdviz.figures.shapes import Box, BoxKind
 from gdviz.machine import Machine
+from gdviz.messages import _
 
 __all__ = ["BOTTOM", "MARGIN", "TOP", "WIDTH", "Layout", "NodeLayout", "lay_out"]
+
+#: What a picture can show; the largest real machines have some 50 devices and five bridges above each other.
+MOST_DEVICES, MOST_LEVELS = 512, 24
 
 
 def lay_out(
@@ -34,7 +39,14 @@ def lay_out(
     -------
     Layout
         960 wide; the height follows from how many switches stand above each other.
+
+    Raises
+    ------
+    GdvizError
+        A machine is far larger, or its bridges are nested far deeper, than any that exists.
     """
+    for machine in machines:
+        _check_drawable(machine)
     alone = len(machines) == 1
     plans = [
         plan_node(machine, opened[i] if i < len(opened) else frozenset(), alone)
@@ -50,3 +62,22 @@ def lay_out(
     rect = (MARGIN, fabric_top, WIDTH - MARGIN, fabric_top + fabric_height)
     fabric = Box(0, "fabric", BoxKind.FABRIC, rect, fabric_lines)
     return Layout(WIDTH, height, tuple(nodes), fabric)
+
+
+def _check_drawable(machine: Machine) -> None:
+    devices = len(machine.gpus) + len(machine.nics) + len(machine.devices)
+    if devices > MOST_DEVICES:
+        raise GdvizError(
+            _("{machine} has {count} devices; a picture shows up to {most}.").format(
+                machine=machine.name, count=devices, most=MOST_DEVICES
+            ),
+            _("Its paths can be asked for all the same: machine.path(gpu, nic)."),
+        )
+    levels = max((len(machine.ancestors(part.id)) - 2 for part in (*machine.gpus, *machine.nics)), default=0)
+    if levels > MOST_LEVELS:
+        raise GdvizError(
+            _("{machine} has {count} bridges above each other; a picture shows up to {most}.").format(
+                machine=machine.name, count=levels, most=MOST_LEVELS
+            ),
+            _("Its paths can be asked for all the same: machine.path(gpu, nic)."),
+        )

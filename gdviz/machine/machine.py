@@ -85,6 +85,14 @@ class Machine:
     def _by_id(self) -> dict[str, Part]:
         return {part.id: part for part in self}
 
+    @cached_property
+    def _below(self) -> dict[str, tuple[Part, ...]]:
+        found: dict[str, list[Part]] = {}
+        for part in self:
+            if not isinstance(part, Cpu):
+                found.setdefault(part.parent, []).append(part)
+        return {parent: tuple(parts) for parent, parts in found.items()}
+
     def __iter__(self) -> Iterator[Part]:
         """Go through all parts: CPUs, bridges, GPUs, NICs, other devices."""
         yield from self.cpus
@@ -119,7 +127,7 @@ class Machine:
 
     def children(self, part_id: str) -> tuple[Part, ...]:
         """Return the parts directly below one."""
-        return tuple(part for part in self if getattr(part, "parent", None) == part_id)
+        return self._below.get(part_id, ())
 
     def cpu_of(self, part_id: str) -> Cpu | None:
         """Return the CPU at the top of a part's tree, or None if the source has none."""

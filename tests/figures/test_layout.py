@@ -6,11 +6,12 @@ import itertools
 
 import pytest
 
+from gdviz.errors import GdvizError
 from gdviz.figures.labels import fabric_labels, node_labels
 from gdviz.figures.layout import WIDTH, Layout, lay_out
 from gdviz.figures.shapes import BoxKind, LinkKind, bars, inside, overlap, thickness_px
 from gdviz.figures.text_size import MIN_PX
-from gdviz.machine import Bridge, Gpu, Machine, Nic
+from gdviz.machine import Bridge, Cpu, Gpu, Machine, Nic, Parts
 from tests.figures.machines import ALL, HOSTILE, deep, hostile, machine
 
 
@@ -181,3 +182,20 @@ def test_names_from_files_never_break_the_layout(name: str) -> None:
 def test_parts_of_unknown_sockets_are_shown_too() -> None:
     node = lay_out([machine("rootless")]).nodes[0]
     assert {"0000:17:00.0", "mlx5_0"} <= set(node.boxes)
+
+
+def _nested(levels: int, devices: int = 1) -> Machine:
+    bridges = tuple(Bridge(f"b{i}", f"b{i - 1}" if i else "cpu0") for i in range(levels))
+    last = f"b{levels - 1}"
+    gpus = tuple(Gpu(f"g{i}", i, last, f"0000:{i // 32:02x}:{i % 32:02x}.0") for i in range(devices))
+    return Machine("odd", Parts((Cpu("cpu0", 0),), bridges, gpus))
+
+
+@pytest.mark.parametrize("odd", [_nested(5000), _nested(1, devices=600)], ids=["deep", "wide"])
+def test_what_no_picture_can_show_is_one_sentence(odd: Machine) -> None:
+    with pytest.raises(GdvizError, match="a picture shows up to"):
+        lay_out([odd])
+
+
+def test_deeper_than_any_real_machine_is_still_drawn() -> None:
+    assert lay_out([_nested(20)]).height > 300
