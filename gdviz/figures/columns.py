@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gdviz.figures.shapes import BoxKind
 from gdviz.machine import Bridge, BridgeKind, Cpu, Gpu, Machine, Nic, Part
@@ -27,7 +28,7 @@ SQUEEZE = 0.8
 GAP = 6.0
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Column:
     """A part and all that hangs below it.
 
@@ -55,24 +56,31 @@ class Column:
         for child in self.children:
             yield from child.walk()
 
-    @property
+    @cached_property
     def lines(self) -> int:
         """NICs whose links run down through it."""
         if self.kind is BoxKind.NIC:
             return 1
         return sum(child.lines for child in self.children)
 
-    @property
+    @cached_property
     def upper(self) -> bool:
         """Whether nothing of it stands in the NICs' row."""
         return self.kind not in (BoxKind.NIC, BoxKind.GROUP) and all(c.upper for c in self.children)
 
-    @property
+    @cached_property
     def only_nic(self) -> bool:
         """Whether it is a NIC, with or without bridges above it that carry nothing else."""
         if self.kind is BoxKind.NIC:
             return True
         return len(self.children) == 1 and self.children[0].only_nic
+
+    @cached_property
+    def least(self) -> float:
+        """Pixels below which some box in it would be too narrow to read."""
+        # Kept, because every level above asks for it many times.
+        simple = {BoxKind.GROUP: GROUP_MIN, BoxKind.GPU: GPU_MIN, BoxKind.DEVICE: DEVICE_MIN}
+        return simple.get(self.kind) or max(BRIDGE_MIN, least_width(self.children))
 
 
 def below(machine: Machine, part_id: str) -> list[Part]:
@@ -139,24 +147,14 @@ def arranged(columns: list[Column]) -> tuple[list[Column], list[Column]]:
 def least_width(columns: list[Column]) -> float:
     """Return the pixels below which some box would be too narrow to read."""
     simple, blocks = arranged(columns)
-    widths = [_column_least(block) for block in blocks]
+    widths = [block.least for block in blocks]
     if simple:
         widths.append(_cluster_least(simple))
     return sum(widths) + GAP * max(0, len(widths) - 1)
 
 
-def _column_least(column: Column) -> float:
-    if column.kind is BoxKind.GROUP:
-        return GROUP_MIN
-    if column.kind is BoxKind.GPU:
-        return GPU_MIN
-    if column.kind is BoxKind.DEVICE:
-        return DEVICE_MIN
-    return max(BRIDGE_MIN, least_width(column.children))
-
-
 def _upper_least(column: Column) -> float:
-    return LANE if column.only_nic else _column_least(column)
+    return LANE if column.only_nic else column.least
 
 
 def _cluster_least(simple: list[Column]) -> float:
@@ -211,7 +209,7 @@ def place(columns: list[Column], left: float, right: float) -> None:
     groups: list[tuple[list[Column], float]] = []
     if simple:
         groups.append((simple, _cluster_least(simple)))
-    groups += [([block], _column_least(block)) for block in blocks]
+    groups += [([block], block.least) for block in blocks]
     if not groups:
         return
     room = right - left - GAP * (len(groups) - 1)
