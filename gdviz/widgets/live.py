@@ -12,6 +12,7 @@ views are counted: without one nothing is sent at all, and a new one is given th
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,9 @@ DEFAULT_RATE_HZ = 5.0
 
 #: Below this the picture would look frozen.
 SLOWEST_RATE_HZ = 0.5
+
+#: A figure that has not changed for so long has come to rest.
+REST_S = 1.0
 
 #: An answer older than this halves the rate.
 PATIENCE_S = 2.0
@@ -85,7 +89,9 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
         self._engine = engine
         self._closed = False
         self.pace = Pace()
-        self._stale = False
+        # Patched since the page, and since this side, last put the whole figure into words.
+        self._stale = self._changed = False
+        self._rest: asyncio.TimerHandle | None = None
         traits.setdefault("combine_events", True)
         super().__init__(root, _view_count=0, **traits)
         self.observe(self._on_views, "_view_count")
@@ -98,7 +104,8 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
     def _document_patched(self, event: Any) -> None:
         if event.setter is self:
             return
-        self._stale = True
+        self._stale = self._changed = True
+        self._on_engine(self._write_later)
         if self.shown:
             super()._document_patched(event)
 
@@ -108,8 +115,29 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
 
     def _renew(self) -> None:
         """Give every view the figure as it is now."""
-        self._stale = False
+        self._stale = self._changed = False
         self.render_bundle = self._model_to_traits(self._model)
+
+    def _write(self) -> None:
+        """Put the figure into words, without telling the page."""
+        self._changed = False
+        self._trait_values["render_bundle"] = self._model_to_traits(self._model)
+
+    async def _written(self) -> None:
+        self._write()
+
+    def _write_later(self) -> None:
+        # A page that is reloaded waits for all widgets' states together, but not for long (4 s in
+        # ipywidgets); what has come to rest is ready for it.
+        if self._engine is None or not self._engine.here:
+            return
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = self._engine.loop.call_later(REST_S, self._write_if_changed)
+
+    def _write_if_changed(self) -> None:
+        if self._changed and not self._closed:
+            self._write()
 
     def _on_engine(self, act: Callable[..., None], *arguments: Any) -> None:
         if self._engine is not None and self._engine.alive and not self._engine.here:
@@ -141,6 +169,9 @@ class LiveFigure(BokehModel):  # type: ignore[misc]
         if key is None:
             # Who asks has no view yet; those of a page that was reloaded never said goodbye.
             self._trait_values["_view_count"] = 0
-            self._trait_values["render_bundle"] = self._model_to_traits(self._model)
+            if self._changed and self._engine is not None and self._engine.alive and not self._engine.here:
+                self._engine.ask(self._written())
+            elif self._changed:
+                self._write()
         state: dict[str, Any] = super().get_state(key, drop_defaults)
         return state
