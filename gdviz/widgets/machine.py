@@ -12,6 +12,9 @@ from gdviz.widgets.panel import Panel
 from gdviz.widgets.parts import Controls, button, labelled, offer, table
 from gdviz.widgets.stage import Stage
 
+#: A dropdown shows None as nothing at all.
+_NOBODY = ""
+
 
 class MachinePanel(Panel):
     """The machine, its parts, and a path through it.
@@ -55,7 +58,7 @@ class MachinePanel(Panel):
 
     def _fill(self, node: int) -> None:
         machine = self.stage.nodes[node].machine
-        nobody = [("–", None)]
+        nobody = [("–", _NOBODY)]
         offer(self.gpu, nobody + [(f"{g.index}: {g.name}", g.id) for g in machine.gpus])
         offer(self.nic, nobody + [(f"{n.index}: {n.name}", n.id) for n in machine.nics])
 
@@ -64,15 +67,15 @@ class MachinePanel(Panel):
         if self.node.value != node:
             self.node.value = node
             self._fill(node)
-        self.gpu.value, self.nic.value = gpu, nic
+        self.gpu.value, self.nic.value = gpu or _NOBODY, nic or _NOBODY
         self._show()
 
     def _clear(self) -> None:
-        self.gpu.value = self.nic.value = None
+        self.gpu.value = self.nic.value = _NOBODY
         self._later(self._show)
 
     def _show(self) -> None:
-        node, gpu, nic = self.node.value, self.gpu.value, self.nic.value
+        node, gpu, nic = self.node.value, self.gpu.value or None, self.nic.value or None
         if (node, gpu, nic) == self._drawn:
             return
         self._drawn = (node, gpu, nic)

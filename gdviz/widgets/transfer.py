@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ipywidgets as w
 
 from gdviz.errors import GdvizError
 from gdviz.messages import _
-from gdviz.model import DataPath, Op
+from gdviz.model import DataPath, Op, predict
 from gdviz.quantities import (
     format_count,
     format_duration,
@@ -27,11 +29,14 @@ from gdviz.widgets.stage import Stage
 MISTAKES = {
     _("none"): "",
     _("wrong rkey"): "rkey",
-    _("past the end of the region"): "bounds",
-    _("receiver posts no receives (send)"): "receives",
+    _("past the end"): "bounds",
+    _("no receives (send)"): "receives",
 }
 
 _WRONG_RKEY_BITS = 0x5A5A00
+
+#: Messages simulated for the preview, which shows no tail.
+_PREVIEWED = 500
 
 
 class TransferPanel(Panel):
@@ -80,17 +85,21 @@ class TransferPanel(Panel):
             session.watch(Topic.TRANSFERS, self._on_transfer),
             session.watch(Topic.SAMPLES, lambda _news: self._show_progress()),
         ]
+        for control in (self.path, self.local, self.remote, self.op, self.size, self.depth, self.qps):
+            control.observe(lambda _change: self._later(self._preview), "value")
+        self.mistake.observe(self._on_mistake, "value")
         self._later(self._refresh)
 
     def enter(self) -> None:
         """Show the path and the live charts."""
         self.stage.on_click(None)
         self.stage.show_charts(True)
-        running = [t for t in self.session.state.transfers.values() if not t.quiet]
-        if running:
-            self.stage.show_transfer(running[-1], keep_samples=True)
+        spoken = [t for t in self.session.state.transfers.values() if not t.quiet]
+        if spoken:
+            self.stage.show_transfer(spoken[-1], keep_samples=True)
         else:
             self.stage.picture.clear()
+            self._preview()
 
     def _refresh(self) -> None:
         offer_ends(self.session, self.local, self.remote)
@@ -98,6 +107,24 @@ class TransferPanel(Panel):
             self.controls.message.say(
                 _("No memory regions yet: Start makes a pair of 64 MiB on GPU 0 of both nodes.")
             )
+
+    def _on_mistake(self, change: dict[str, Any]) -> None:
+        if MISTAKES[change["new"]] == "receives":
+            # Only a send needs a receive.
+            self.op.value = Op.SEND.value
+
+    def _preview(self) -> None:
+        """Light the path that is chosen, before anything runs."""
+        local, remote = self.local.value, self.remote.value
+        if local is None or remote is None or (self.transfer and not self.transfer.done.done()):
+            return
+        try:
+            work = self._spec(local, remote).workload
+        except GdvizError:
+            return  # half typed; Start says what is wrong
+        state = self.session.state
+        ends = (state.endpoint(local), state.endpoint(remote))
+        self.stage.picture.show_transfer(*ends, work.path, predict(*ends, work, messages=_PREVIEWED))
 
     def _spec(self, local: MemoryRegion, remote: MemoryRegion) -> TransferSpec:
         text = self.limit.value.strip()
@@ -141,7 +168,9 @@ class TransferPanel(Panel):
         self._show_progress()
         self.result.value = "" if running else result_table(transfer)
         if not running:
-            self.controls.message.say(ended_sentence(transfer))
+            good = transfer.result is not None and transfer.result.status is WcStatus.SUCCESS
+            tell = self.controls.message.say if good else self.controls.message.fail
+            tell(ended_sentence(transfer))
 
     def _show_progress(self) -> None:
         if self.transfer is not None and not self.transfer.quiet:
@@ -154,10 +183,8 @@ def ended_sentence(transfer: Transfer) -> str:
     if result is None:
         return _("It broke: {trouble}").format(trouble=transfer.trouble)
     if result.status is WcStatus.SUCCESS:
-        return _("{state}: the completions say SUCCESS.").format(state=transfer.state.value)
-    return _("Failed with {status}: {meaning}").format(
-        status=result.status.name, meaning=result.status.meaning
-    )
+        return _("{state}: every completion says SUCCESS.").format(state=transfer.state.value.capitalize())
+    return _("{status}. {meaning}").format(status=result.status.name, meaning=result.status.meaning)
 
 
 def result_table(transfer: Transfer) -> str:
@@ -178,9 +205,10 @@ def result_table(transfer: Transfer) -> str:
             format_count(model.messages_per_s, "/s"),
         ),
         (_("CPU"), f"{three_digits(result.cpu_share * 100)} %", f"{three_digits(model.cpu_share * 100)} %"),
-        (_("Latency p50"), format_duration(result.latency.p50), ""),
-        (_("Latency p99"), format_duration(result.latency.p99), ""),
-        (_("Latency p99.9"), format_duration(result.latency.p999), ""),
+        (_("Latency, one in flight"), "", format_duration(model.latency.p50)),
+        (_("p50, queue full"), format_duration(result.latency.p50), ""),
+        (_("p99, queue full"), format_duration(result.latency.p99), ""),
+        (_("p99.9, queue full"), format_duration(result.latency.p999), ""),
         (_("Moved"), format_size(result.bytes), ""),
     ]
     kind = _("simulated") if result.simulated else _("measured")
