@@ -16,7 +16,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .DEFAULT_GOAL := lab
 
 lab: install ## open JupyterLab on the tour
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) $(NOTEBOOK) $(ARGS)
+	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/$(NOTEBOOK) \
+	  $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 install: $(VENV)/.lab ## install both distributions into .venv
 

@@ -69,7 +69,7 @@ def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
 def main() -> None:
     """See how GPUDirect RDMA moves bytes in a machine.
 
-    PATH is an NCCL topology XML, or catalogue:NAME for a reference machine.
+    PATH is an NCCL topology XML, or the name of a reference machine (see gdviz machines).
     """
 
 
@@ -191,11 +191,11 @@ def _numa(numa: int) -> int | None:
 
 
 def _open(path: str) -> Opened:
+    from gdviz.machine import CATALOGUE, reference_machine
     from gdviz.readers import Opened, open_path
 
-    if path.startswith(_CATALOGUE):
-        from gdviz.machine import reference_machine
-
+    # A bare name of the catalogue will do where no file has it.
+    if path.startswith(_CATALOGUE) or (path in CATALOGUE and not os.path.lexists(path)):
         return Opened("catalogue", (reference_machine(path.removeprefix(_CATALOGUE)),))
     return open_path(path)
 
@@ -240,16 +240,22 @@ def _print_machine(machine: Machine) -> None:
         nic = machine.nearest_nic(gpu) if near else None
         nearest = f"{nic.name} ({machine.path(gpu, nic).distance})" if nic else "-"
         numa = "-" if gpu.numa < 0 else str(gpu.numa)
-        rows.append((str(gpu.index), gpu.busid, gpu.name, numa, str(gpu.link), nearest))
+        rows.append((str(gpu.index), gpu.busid, gpu.name, numa, str(gpu.link), _gdr(gpu.gdr), nearest))
     if rows:
-        _print_table(("GPU", _("bus id"), _("name"), "NUMA", _("link"), _("nearest NIC")), rows)
+        _print_table(("GPU", _("bus id"), _("name"), "NUMA", _("link"), "GDR", _("nearest NIC")), rows)
     rows = []
     for nic in machine.nics:
         speed = "-" if nic.speed_bytes_per_s is None else format_bits(nic.speed_bytes_per_s)
         numa = "-" if nic.numa < 0 else str(nic.numa)
-        rows.append((str(nic.index), nic.busid or "-", nic.name, numa, str(nic.link), speed))
+        row = (str(nic.index), nic.busid or "-", nic.name, numa, str(nic.link), _gdr(nic.gdr), speed)
+        rows.append(row)
     if rows:
-        _print_table(("NIC", _("bus id"), _("name"), "NUMA", _("link"), _("speed")), rows)
+        _print_table(("NIC", _("bus id"), _("name"), "NUMA", _("link"), "GDR", _("speed")), rows)
+
+
+def _gdr(said: bool | None) -> str:
+    """Return what the source says of GPUDirect RDMA."""
+    return "-" if said is None else _("yes") if said else _("no")
 
 
 def _print_path(machine: Machine, path: Path) -> None:

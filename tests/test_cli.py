@@ -306,3 +306,22 @@ def test_a_full_disk_is_one_line() -> None:
 
 def test_no_path_at_all_is_said() -> None:
     assert "it is empty" in refused("open", "")
+
+
+def test_a_bare_name_of_the_catalogue_will_do() -> None:
+    told = CliRunner().invoke(cli.main, ["path", "pcie-a30", "--gpu", "1", "--nic", "0", "--json"])
+    assert told.exit_code == 0
+    assert json.loads(told.stdout)["distance"] == "SYS"
+
+
+def test_what_a_file_says_of_gpudirect_rdma_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "topo.xml"
+    file.write_text(
+        '<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x030200">'
+        '<gpu dev="0" gdr="1"/></pci><pci busid="0000:02:00.0" class="0x020000">'
+        '<nic><net name="mlx5_0" dev="0" gdr="0"/></nic></pci></cpu></system>'
+    )
+    told = CliRunner().invoke(cli.main, ["open", str(file)]).stdout
+    gpu, nic = (next(line for line in told.splitlines() if name in line) for name in ("01:00.0", "mlx5_0 "))
+    assert " yes " in gpu
+    assert " no " in nic

@@ -6,6 +6,9 @@ import pytest
 from lab_page import LabPage
 
 
+pytestmark = pytest.mark.timeout(400)
+
+
 @pytest.fixture
 def lab(lab_page: LabPage) -> LabPage:
     """The lab in a notebook of its own."""

@@ -10,6 +10,9 @@ from lab_page import LabPage
 
 TOUR = "en/00-tour.ipynb"
 
+#: The whole tour runs in each test, on a machine that may be busy.
+pytestmark = pytest.mark.timeout(400)
+
 
 @pytest.fixture
 def tour(lab_page: LabPage) -> LabPage:
@@ -100,7 +103,7 @@ def test_a_click_on_a_gpu_and_a_nic_shows_the_path(tour: LabPage) -> None:
     assert "narrowest" in panel.inner_text()
     tour.screenshot("path")
     click_part(tour, "machine", 0, gpu)
-    until(tour, "machine.gpu.value", None)
+    until(tour, "machine.gpu.value", "")
     tour.assert_clean()
 
 
@@ -136,11 +139,14 @@ def test_a_transfer_is_started_watched_and_stopped(tour: LabPage) -> None:
 
 def test_the_figures_are_there_again_after_a_reload(tour: LabPage) -> None:
     tour.save()
+    # What has just changed is put into words once it has come to rest.
+    tour.page.wait_for_timeout(2000)
     shown = tour.ask_kernel("live.stage.charts.source.data['t'][-1]")
     tour.reload()
     tour.wait_for_kernel()
     scroll_to(tour, "transfer")
-    tour.page.locator(".gdviz-panel .bk-Figure").first.wait_for(timeout=30000)
+    transfer = tour.page.locator(".gdviz-panel", has=tour.page.get_by_role("button", name="Start", exact=True))
+    transfer.first.locator(".bk-Figure").first.wait_for(timeout=60000)
     tour.page.wait_for_timeout(500)
     assert newest_row(tour)["t"] == pytest.approx(shown), "the page has not the figure as it is now"
     tour.assert_clean()
