@@ -73,7 +73,8 @@ def _check_drawable(machine: Machine) -> None:
             ),
             _("Its paths can be asked for all the same: machine.path(gpu, nic)."),
         )
-    levels = max((len(machine.ancestors(part.id)) - 2 for part in (*machine.gpus, *machine.nics)), default=0)
+    ends = [gpu.id for gpu in machine.gpus] + [nic.id for nic in machine.nics]
+    levels = max((len(machine.ancestors(end)) - 2 for end in ends), default=0)
     if levels > MOST_LEVELS:
         raise GdvizError(
             _("{machine} has {count} bridges above each other; a picture shows up to {most}.").format(

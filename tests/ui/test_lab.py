@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from lab_page import LabPage
 
-
 pytestmark = pytest.mark.timeout(400)
 
 

@@ -145,8 +145,9 @@ def test_the_figures_are_there_again_after_a_reload(tour: LabPage) -> None:
     tour.reload()
     tour.wait_for_kernel()
     scroll_to(tour, "transfer")
-    transfer = tour.page.locator(".gdviz-panel", has=tour.page.get_by_role("button", name="Start", exact=True))
-    transfer.first.locator(".bk-Figure").first.wait_for(timeout=60000)
+    start = tour.page.get_by_role("button", name="Start", exact=True)
+    panel = tour.page.locator(".gdviz-panel", has=start).first
+    panel.locator(".bk-Figure").first.wait_for(timeout=60000)
     tour.page.wait_for_timeout(500)
     assert newest_row(tour)["t"] == pytest.approx(shown), "the page has not the figure as it is now"
     tour.assert_clean()
