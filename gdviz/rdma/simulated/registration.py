@@ -152,24 +152,31 @@ def _pin_gpu(device: SimulatedDevice, buffer: SimulatedBuffer, offset: int, leng
     return pinned
 
 
+#: NCCL writes gdr="0" for a part that cannot, and for any part of a host that lacks the way to it.
+_GDR_0 = _(
+    "NCCL writes that where the device cannot, or where neither dma-buf nor nvidia-peermem was there. "
+    "Take another device, or a buffer in host memory."
+)
+
+
 def _how(device: SimulatedDevice, gpu: Gpu) -> How:
     """Return what pins GPU memory here, or refuse: dma-buf is tried first, then nvidia-peermem."""
     settings = device.provider.settings
     if gpu.gdr is False:
         code = errno.EOPNOTSUPP if settings.dma_buf else errno.EFAULT
         raise RegistrationError(
-            _("GPU {gpu} ({name}) does not support GPUDirect RDMA: {error}.").format(
+            _("GPU {gpu} ({name}) cannot be reached by the NIC: {error}. Its file says gdr=0.").format(
                 gpu=gpu.index, name=gpu.name, error=f"{errno.errorcode[code]} ({code})"
             ),
-            _("The machine's description says so (gdr). Take another GPU, or a buffer in host memory."),
+            _GDR_0,
             errno=code,
         )
     if device.nic.gdr is False:
         raise RegistrationError(
-            _("NIC {nic} ({model}) does not support GPUDirect RDMA: EOPNOTSUPP (95).").format(
+            _("NIC {nic} ({model}) cannot reach GPU memory: EOPNOTSUPP (95). Its file says gdr=0.").format(
                 nic=device.nic.name, model=device.nic.model
             ),
-            _("The machine's description says so (gdr). Take another NIC, or a buffer in host memory."),
+            _GDR_0,
             errno=errno.EOPNOTSUPP,
         )
     if settings.dma_buf:
