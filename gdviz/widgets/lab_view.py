@@ -59,8 +59,18 @@ class LabView(w.VBox):  # type: ignore[misc]
         self.add_class("gdviz-panel")
         self.steps.observe(lambda change: self.go(change["new"]), "value")
         self._unwatch = session.watch(Topic.EVENTS, self._on_event)
-        self._say(_("Ready."))
+        self._say(self._ready())
         self.go(0)
+
+    def _ready(self) -> str:
+        """Return the first words of the status line: what the nodes' file could not say, if anything."""
+        notices = self.session.nodes[0].machine.notices if self.session.nodes else ()
+        if not notices:
+            return _("Ready.")
+        first = notices[0]
+        where = _("line {line}: ").format(line=first.line) if first.line is not None else ""
+        more = _(" ({count} more, see machine.notices)").format(count=len(notices) - 1)
+        return _("Ready. The file: ") + where + first.text + (more if len(notices) > 1 else "")
 
     def go(self, step: int) -> None:
         """Show a step, counted from 0."""

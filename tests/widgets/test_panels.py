@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from bokeh.events import Tap
 
+from gdviz.clock import SteppedClock
+from gdviz.machine import Notice, reference_machine
 from gdviz.rdma import TransferState, WcStatus
 from gdviz.session import Session
 from gdviz.widgets import (
@@ -248,6 +251,15 @@ def test_the_lab_goes_through_all_steps(session: Session, settle: Settle) -> Non
     assert "simulated" in view.status.value
     view.close()
     view.close()
+
+
+def test_what_a_file_could_not_say_stands_in_the_status_line(settle: Settle) -> None:
+    notices = (Notice("pci <b>x</b> has no class.", 7), Notice("Another."))
+    machine = replace(reference_machine("pcie-a30"), notices=notices)
+    with Session.simulated([machine], clock=SteppedClock(autojump=True)) as session:
+        view = LabView(session)
+        assert "line 7: pci &lt;b&gt;x&lt;/b&gt; has no class. (1 more" in view.status.value
+        view.close()
 
 
 def press(panel: object, label: str) -> None:
