@@ -156,6 +156,13 @@ class NodeAgent:
             The NIC cannot reach it, or not in that way.
         """
         region = self._nic(nic).domain.register(self._buffer(buffer), access, offset=offset, length=length)
+        return self._noted(nic, buffer, region)
+
+    def stage(self, nic: str, buffer: int) -> RegionRecord:
+        """Name a buffer for the staged path: nothing is pinned, and the NIC cannot use it."""
+        return self._noted(nic, buffer, self._nic(nic).domain.stage(self._buffer(buffer)))
+
+    def _noted(self, nic: str, buffer: int, region: MemoryRegion) -> RegionRecord:
         number = next(self._numbers)
         self._regions[number] = region
         return RegionRecord(

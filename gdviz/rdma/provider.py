@@ -255,6 +255,13 @@ class ProtectionDomain(Protocol):
             the buffer, or remote writes without local ones.
         """
 
+    def stage(self, buffer: Buffer, *, offset: int = 0, length: int | None = None) -> MemoryRegion:
+        """Name memory for the staged path alone, to the buffer's end if no length is given.
+
+        Nothing is pinned and the NIC cannot use it: only the bounce buffers of a staged transfer are
+        registered. It takes no BAR1, and needs neither dma-buf nor nvidia-peermem.
+        """
+
     def create_qp(
         self,
         send_cq: CompletionQueue,

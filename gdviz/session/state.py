@@ -10,7 +10,7 @@ from gdviz.clock import Clock
 from gdviz.errors import GdvizError, SessionClosedError, TransferError, UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
-from gdviz.model import Endpoint, predict
+from gdviz.model import DataPath, Endpoint, predict
 from gdviz.nodes import Fleet, Report
 from gdviz.quantities import format_rate, format_size
 from gdviz.rdma import (
@@ -156,6 +156,17 @@ class State:
         """Return a region as it is; register a bare buffer with the NIC nearest to it."""
         if isinstance(memory, MemoryRegion):
             return memory
+        return await self.register(memory.record.node, self._nearest_nic(memory), memory, access)
+
+    async def staged(self, memory: Buffer | MemoryRegion) -> MemoryRegion:
+        """Return a region as it is; name a bare buffer for the staged path, which registers nothing of it."""
+        if isinstance(memory, MemoryRegion):
+            return memory
+        node = memory.record.node
+        record = await self._fleet.call(node, "stage", self._nearest_nic(memory), memory.record.number)
+        return MemoryRegion(self._session, record, memory)
+
+    def _nearest_nic(self, memory: Buffer) -> str:
         machine = self.machines[memory.record.node]
         location = memory.record.location
         nic = machine.nearest_nic(location.part) if location.kind == "gpu" else None
@@ -166,7 +177,7 @@ class State:
             raise UnknownDeviceError(
                 _("{node} has no NIC.").format(node=machine.name), _("Open a machine with one.")
             )
-        return await self.register(memory.record.node, nic.id, memory, access)
+        return nic.id
 
     # Transfers
 
@@ -184,8 +195,8 @@ class State:
         temporary: list[MemoryRegion] = []
         wiring = Wiring()
         try:
-            near = await self._registered(local, local_access(spec.op), temporary)
-            far = await self._registered(remote, remote_access(spec.op), temporary)
+            near = await self._reached(local, spec, local_access(spec.op), temporary)
+            far = await self._reached(remote, spec, remote_access(spec.op), temporary)
             transfer = await self._connected(near, far, spec, wiring)
         except BaseException:
             await self._give_back(wiring, temporary)
@@ -197,10 +208,15 @@ class State:
             self.say(_("Transfer {number} started.").format(number=transfer.number))
         return transfer
 
-    async def _registered(
-        self, memory: Buffer | MemoryRegion, access: AccessFlags, temporary: list[MemoryRegion]
+    async def _reached(
+        self,
+        memory: Buffer | MemoryRegion,
+        spec: TransferSpec,
+        access: AccessFlags,
+        temporary: list[MemoryRegion],
     ) -> MemoryRegion:
-        region = await self.registered(memory, access)
+        staged = spec.path is DataPath.STAGED
+        region = await (self.staged(memory) if staged else self.registered(memory, access))
         if region is not memory:
             temporary.append(region)
         return region
@@ -236,6 +252,8 @@ class State:
         for region in temporary:
             if region in self.regions:
                 await self.deregister(region)
+            elif not region.pages:  # named for staging, not registered
+                await self._fleet.call(region.record.node, "deregister", region.record.number)
 
     def forget(self, transfer: Transfer) -> None:
         """Drop an ended transfer from the list, for those that are steps of something larger."""

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from gdviz.clock import SteppedClock
 from gdviz.errors import GdvizError, RegistrationError, SessionClosedError, UnknownDeviceError, VerbsError
 from gdviz.machine import reference_machine
 from gdviz.model import DataPath
@@ -195,3 +196,24 @@ def test_a_comparison_measures_both_paths(session: Session, pair: Pair) -> None:
     assert session.transfers == ()
     with pytest.raises(GdvizError, match="1 MiB"):
         session.compare(*pair, sizes=[2**30])
+
+
+def test_staging_needs_no_registration_of_gpu_memory() -> None:
+    machine = reference_machine("hgx-h100")
+    host = SimulatedHost(dma_buf=False, peermem=False)
+    nodes = [machine.renamed("a"), machine.renamed("b")]
+    with Session.simulated(nodes, host=host, clock=SteppedClock(autojump=True)) as session:
+        a, b = session.nodes
+        source, target = a.gpu(0).alloc("1 MiB", fill="counter"), b.gpu(0).alloc("1 MiB")
+        with pytest.raises(RegistrationError):
+            session.transfer(source, target, path="direct", count=16)
+        done = session.transfer(source, target, path="staged", count=16)
+        assert a.gpu(0).bar1_used_bytes == 0
+        assert done.wait(10).status is WcStatus.SUCCESS
+        assert done.verify()
+        assert target.checksum() == source.checksum()
+        assert session.regions == ()
+        done = session.transfer(source, target, path="staged", count=1, remote_offset=2**20)
+        assert done.wait(10).status is WcStatus.REM_ACCESS_ERR
+        source.free()
+        target.free()

@@ -10,14 +10,15 @@ from gdviz.errors import RegistrationError, VerbsError
 from gdviz.machine import LinkLayer, Nic
 from gdviz.messages import _
 from gdviz.rdma.flags import Access, AccessFlags
-from gdviz.rdma.provider import Buffer, CompletionQueue
+from gdviz.rdma.provider import HOST_PAGE_BYTES, Buffer, CompletionQueue
 from gdviz.rdma.simulated.buffers import SimulatedBuffer
 from gdviz.rdma.simulated.completions import SimulatedCompletionQueue
 from gdviz.rdma.simulated.queue_pairs import QueueLimits, SimulatedQueuePair
 from gdviz.rdma.simulated.regions import SimulatedRegion
-from gdviz.rdma.simulated.registration import check_access, pin
+from gdviz.rdma.simulated.registration import Pinned, check_access, check_range, pin
 from gdviz.rdma.simulated.spaces import AddressSpace
 from gdviz.rdma.states import QpType
+from gdviz.rdma.translation import Translation
 
 if TYPE_CHECKING:
     from gdviz.rdma.simulated.provider import SimulatedProvider
@@ -36,6 +37,8 @@ class SimulatedDevice:
         self.provider = provider
         self.nic = nic
         self.regions: dict[int, SimulatedRegion] = {}
+        # Memory of staged transfers, which no request can name: its keys are not the NIC's.
+        self.staged: dict[int, SimulatedRegion] = {}
         self.queue_pairs: dict[int, SimulatedQueuePair] = {}
         self.domains: set[SimulatedDomain] = set()
         self.completion_queues: set[SimulatedCompletionQueue] = set()
@@ -98,18 +101,34 @@ class SimulatedDomain:
         device.provider.network.settle()
         flags = AccessFlags.parse(access)
         check_access(flags)
-        if not isinstance(buffer, SimulatedBuffer) or buffer.provider is not device.provider:
+        memory = self._own(buffer)
+        size = memory.size_bytes - offset if length is None else length
+        pinned = pin(device, memory, offset, size)
+        key = device.next_key()
+        region = SimulatedRegion(self, memory, flags, offset, size, key, pinned, device.regions)
+        device.provider.network.changed()
+        return region
+
+    def stage(self, buffer: Buffer, *, offset: int = 0, length: int | None = None) -> SimulatedRegion:
+        """Name memory for the staged path alone, to the buffer's end if no length is given."""
+        device = self.device
+        device.provider.check_open()
+        memory = self._own(buffer)
+        size = memory.size_bytes - offset if length is None else length
+        check_range(memory, offset, size)
+        nothing = Pinned(Translation("host pages", HOST_PAGE_BYTES, ()))
+        key = device.next_key()
+        return SimulatedRegion(self, memory, AccessFlags(0), offset, size, key, nothing, device.staged)
+
+    def _own(self, buffer: Buffer) -> SimulatedBuffer:
+        provider = self.device.provider
+        if not isinstance(buffer, SimulatedBuffer) or buffer.provider is not provider:
             raise RegistrationError(
-                _("The buffer is not memory of {node}: EFAULT (14).").format(node=device.provider.node),
+                _("The buffer is not memory of {node}: EFAULT (14).").format(node=provider.node),
                 _("Register it on its own node."),
                 errno=errno.EFAULT,
             )
-        size = buffer.size_bytes - offset if length is None else length
-        pinned = pin(device, buffer, offset, size)
-        region = SimulatedRegion(self, buffer, flags, offset, size, device.next_key(), pinned)
-        device.regions[region.lkey] = region
-        device.provider.network.changed()
-        return region
+        return buffer
 
     def create_qp(
         self,

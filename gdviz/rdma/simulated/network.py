@@ -191,7 +191,9 @@ class SimulatedNetwork:
         if isinstance(remote.handle, SimulatedRegion):
             return remote.handle
         device = self._device(remote)
-        return device.regions.get(remote.rkey) if device else None
+        if device is None:
+            return None
+        return device.regions.get(remote.rkey) or device.staged.get(remote.rkey)
 
     def end_of(self, remote: RemoteRegion, otherwise: End) -> End:
         """Return the end at a region that does not exist: its NIC, and host memory."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gdviz.errors import TransferError, VerbsError
 from gdviz.machine import Machine
 from gdviz.messages import _
+from gdviz.model import DataPath
 from gdviz.rdma.provider import GPU_PAGE_BYTES, HOST_PAGE_BYTES, Location, MemoryRegion, Provider, QueuePair
 from gdviz.rdma.requests import Sge
 from gdviz.rdma.simulated.buffers import AddressBook, SimulatedBuffer, allocate
@@ -145,6 +146,11 @@ class SimulatedProvider:
         for domain in (*(pair.domain for pair in pairs), local.domain):
             if domain.device.provider is not self:
                 raise TransferError(_("Queue pairs and region must be of {node}.").format(node=self.node))
+        if spec.path is DataPath.DIRECT and local.lkey not in local.domain.device.regions:
+            raise TransferError(
+                _("The buffer is not registered: the NIC cannot read or write it."),
+                _("Register it, or take the staged path."),
+            )
         run = BulkRun(self.network, self, pairs, local, remote, spec, bounce)
         self.network.runs.add(run)
         return run
@@ -170,7 +176,7 @@ class SimulatedProvider:
         for device in self._devices.values():
             for pair in list(device.queue_pairs.values()):
                 pair.discard()
-            for region in list(device.regions.values()):
+            for region in [*device.regions.values(), *device.staged.values()]:
                 region.discard()
             for queue in list(device.completion_queues):
                 queue.destroy()

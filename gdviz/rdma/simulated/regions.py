@@ -28,6 +28,7 @@ class SimulatedRegion:
         length: int,
         key: int,
         pinned: Pinned,
+        shelf: dict[int, SimulatedRegion],
     ) -> None:
         self.domain = domain
         self.buffer = buffer
@@ -37,6 +38,8 @@ class SimulatedRegion:
         self.lkey = self.rkey = key
         self.deregistered = False
         self._pinned = pinned
+        self._shelf = shelf
+        shelf[key] = self
         buffer.regions += 1
 
     @property
@@ -87,7 +90,7 @@ class SimulatedRegion:
         self.deregistered = True
         self.buffer.regions -= 1
         self._pinned.release()
-        del self.domain.device.regions[self.lkey]
+        del self._shelf[self.lkey]
 
     def __repr__(self) -> str:
         return f"<region {self.lkey:#x} of {self.buffer!r}, {self.access.text}>"

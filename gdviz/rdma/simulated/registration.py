@@ -74,6 +74,20 @@ def pin(device: SimulatedDevice, buffer: SimulatedBuffer, offset: int, length: i
     RegistrationError
         With the errno of a real host.
     """
+    check_range(buffer, offset, length)
+    if buffer.location.kind == "gpu":
+        return _pin_gpu(device, buffer, offset, length)
+    return _pin_host(device, buffer, offset, length)
+
+
+def check_range(buffer: SimulatedBuffer, offset: int, length: int) -> None:
+    """Refuse a range that is not inside of a buffer that is there.
+
+    Raises
+    ------
+    RegistrationError
+        EFAULT or EINVAL.
+    """
     if buffer.freed:
         raise RegistrationError(
             _("This buffer has been freed: EFAULT (14)."), _("Allocate a new one."), errno=errno.EFAULT
@@ -85,9 +99,6 @@ def pin(device: SimulatedDevice, buffer: SimulatedBuffer, offset: int, length: i
             ),
             errno=errno.EINVAL,
         )
-    if buffer.location.kind == "gpu":
-        return _pin_gpu(device, buffer, offset, length)
-    return _pin_host(device, buffer, offset, length)
 
 
 def _pages(offset: int, length: int, page_bytes: int) -> tuple[int, int]:
