@@ -153,7 +153,8 @@ class Session:
         Parameters
         ----------
         local
-            Region whose node posts the work requests; a bare buffer is registered for the while.
+            Region whose node posts the work requests. A bare buffer is registered for the while; the
+            staged path does without.
         remote
             Region or buffer at the other end.
         op

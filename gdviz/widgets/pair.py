@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gdviz.errors import GdvizError
+from gdviz.errors import GdvizError, RegistrationError
+from gdviz.machine import Machine, Nic
 from gdviz.messages import _
+from gdviz.model import Endpoint
 from gdviz.rdma import AccessFlags, Location
-from gdviz.session import MemoryRegion, Session
+from gdviz.session import Buffer, MemoryRegion, Session
 from gdviz.widgets.parts import offer
 from gdviz.widgets.register import region_options
 
@@ -30,6 +32,49 @@ def offer_ends(session: Session, local: Any, remote: Any) -> None:
             remote.value = other
 
 
+def endpoints(session: Session) -> tuple[Endpoint, Endpoint]:
+    """Return an end on each of the first two nodes: a region's where there is one, else GPU 0's.
+
+    Nothing is allocated or registered: this is for what only the model is asked.
+    """
+    if len(session.nodes) < 2:
+        raise GdvizError(_("A transfer needs two nodes."), _("Open the lab with two machines."))
+    first, second = (_endpoint(session, index) for index in (0, 1))
+    return first, second
+
+
+def _endpoint(session: Session, index: int) -> Endpoint:
+    node = session.nodes[index]
+    for region in session.state.regions:
+        if region.record.node == node.name:
+            return session.state.endpoint(region)
+    location, nic = _default(node.machine)
+    if location.kind == "gpu":
+        return Endpoint(node.machine, nic.id, location.part)
+    return Endpoint(node.machine, nic.id, None, node.machine.cpus[0].numa)
+
+
+async def staged_pair(
+    session: Session,
+) -> tuple[MemoryRegion | Buffer, MemoryRegion | Buffer]:
+    """Return memory on each of the first two nodes for the staged path: bare buffers where it must be."""
+    try:
+        return await ensure_pair(session)
+    except RegistrationError:
+        first, second = [await _buffer(session, index) for index in (0, 1)]
+        return first, second
+
+
+async def _buffer(session: Session, index: int) -> Buffer:
+    node = session.nodes[index]
+    location, _nic = _default(node.machine)
+    for buffer in session.state.buffers:
+        if (buffer.record.node, buffer.record.location) == (node.name, location):
+            return buffer
+    pattern = "zeros" if index else "counter"
+    return await session.state.alloc(node.name, location, PAIR_BYTES, pattern)
+
+
 async def ensure_pair(session: Session) -> tuple[MemoryRegion, MemoryRegion]:
     """Return a region on each of the first two nodes, made on GPU 0 where there is none yet."""
     if len(session.nodes) < 2:
@@ -44,17 +89,7 @@ async def _region(session: Session, index: int) -> MemoryRegion:
     for region in state.regions:
         if region.record.node == node.name:
             return region
-    machine = node.machine
-    if not machine.nics:
-        raise GdvizError(_("{node} has no NIC.").format(node=node.name))
-    if machine.gpus:
-        gpu = machine.gpus[0]
-        location, nic = Location("gpu", gpu.id), machine.nearest_nic(gpu)
-    elif not machine.cpus:
-        raise GdvizError(_("{node} has neither a GPU nor a CPU.").format(node=node.name))
-    else:
-        location, nic = Location("host", machine.cpus[0].id), machine.nics[0]
-    assert nic is not None
+    location, nic = _default(node.machine)
     buffer = await state.alloc(node.name, location, PAIR_BYTES, "zeros" if index else "counter")
     try:
         return await state.register(node.name, nic.id, buffer, ACCESS)
@@ -62,3 +97,15 @@ async def _region(session: Session, index: int) -> MemoryRegion:
         # Else every press of Start would leave another buffer behind.
         await state.free(buffer)
         raise
+
+
+def _default(machine: Machine) -> tuple[Location, Nic]:
+    """Return GPU 0 and its nearest NIC; host memory on a machine without GPUs."""
+    if not machine.nics:
+        raise GdvizError(_("{node} has no NIC.").format(node=machine.name))
+    if machine.gpus:
+        gpu = machine.gpus[0]
+        return Location("gpu", gpu.id), machine.nearest_nic(gpu) or machine.nics[0]
+    if not machine.cpus:
+        raise GdvizError(_("{node} has neither a GPU nor a CPU.").format(node=machine.name))
+    return Location("host", machine.cpus[0].id), machine.nics[0]

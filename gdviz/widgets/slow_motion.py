@@ -13,7 +13,7 @@ from gdviz.model import Stage as MessageStage
 from gdviz.quantities import format_duration, parse_size
 from gdviz.session import Session, Topic
 from gdviz.widgets.live import LiveFigure
-from gdviz.widgets.pair import ensure_pair
+from gdviz.widgets.pair import endpoints
 from gdviz.widgets.panel import Panel
 from gdviz.widgets.parts import Controls, button, labelled, path_choice
 from gdviz.widgets.stage import Stage
@@ -71,9 +71,7 @@ class SlowMotionPanel(Panel):
         self.controls.act(self._load())
 
     async def _load(self) -> None:
-        local, remote = await ensure_pair(self.session)
-        state = self.session.state
-        ends = (state.endpoint(local), state.endpoint(remote))
+        ends = endpoints(self.session)
         work = Workload(Op(self.op.value), DataPath(self.path.value), parse_size(self.size.value), 1, 1)
         self._pause()
         self.stages = timeline(*ends, work)

@@ -19,8 +19,8 @@ from gdviz.quantities import (
     three_digits,
 )
 from gdviz.rdma import TransferSpec, WcStatus
-from gdviz.session import MemoryRegion, Session, Topic, Transfer
-from gdviz.widgets.pair import ensure_pair, offer_ends
+from gdviz.session import Buffer, MemoryRegion, Session, Topic, Transfer
+from gdviz.widgets.pair import ensure_pair, offer_ends, staged_pair
 from gdviz.widgets.panel import Panel
 from gdviz.widgets.parts import Controls, button, labelled, path_choice, table
 from gdviz.widgets.stage import Stage
@@ -126,11 +126,14 @@ class TransferPanel(Panel):
         ends = (state.endpoint(local), state.endpoint(remote))
         self.stage.picture.show_transfer(*ends, work.path, predict(*ends, work, messages=_PREVIEWED))
 
-    def _spec(self, local: MemoryRegion, remote: MemoryRegion) -> TransferSpec:
+    def _spec(self, _local: MemoryRegion | Buffer, remote: MemoryRegion | Buffer) -> TransferSpec:
         text = self.limit.value.strip()
         count = int(text) if text.isdecimal() and len(text) < 20 else None
         size = parse_size(self.size.value)
         mistake = MISTAKES[self.mistake.value]
+        length, rkey = (
+            (remote.length, remote.rkey) if isinstance(remote, MemoryRegion) else (remote.size_bytes, 0)
+        )
         return TransferSpec(
             op=Op(self.op.value),
             path=DataPath(self.path.value),
@@ -139,18 +142,19 @@ class TransferPanel(Panel):
             qps=self.qps.value,
             count=count,
             duration_s=None if count else parse_duration(text),
-            remote_offset=remote.length - size + 1 if mistake == "bounds" else 0,
-            rkey=remote.rkey ^ _WRONG_RKEY_BITS if mistake == "rkey" else None,
+            remote_offset=length - size + 1 if mistake == "bounds" else 0,
+            rkey=rkey ^ _WRONG_RKEY_BITS if mistake == "rkey" else None,
             post_receives=mistake != "receives",
         )
 
     async def _start(self) -> None:
         if self.transfer is not None and not self.transfer.done.done():
             raise GdvizError(_("A transfer is running."), _("Stop it first."))
-        if self.local.value is None or self.remote.value is None:
-            await ensure_pair(self.session)
-            self._refresh()
         local, remote = self.local.value, self.remote.value
+        if local is None or remote is None:
+            staged = self.path.value == DataPath.STAGED.value
+            local, remote = await (staged_pair if staged else ensure_pair)(self.session)
+            self._refresh()
         self.transfer = await self.session.state.start(local, remote, self._spec(local, remote))
         self.controls.message.say("")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from bokeh.events import Tap
 from gdviz.clock import SteppedClock
 from gdviz.machine import Notice, reference_machine
 from gdviz.rdma import TransferState, WcStatus
+from gdviz.rdma.simulated import SimulatedHost
 from gdviz.session import Session
 from gdviz.widgets import (
     BuffersPanel,
@@ -251,6 +253,29 @@ def test_the_lab_goes_through_all_steps(session: Session, settle: Settle) -> Non
     assert "simulated" in view.status.value
     view.close()
     view.close()
+
+
+def test_where_nothing_can_be_registered_staged_still_works(settle: Settle) -> None:
+    machine = reference_machine("hgx-h100")
+    nodes = [machine.renamed("a"), machine.renamed("b")]
+    host = SimulatedHost(dma_buf=False, peermem=False)
+    with Session.simulated(nodes, host=host, clock=SteppedClock(autojump=True)) as session:
+        panel = TransferPanel(session)
+        panel.limit.value = "100"
+        for path, done in (("direct", False), ("staged", True), ("staged", True)):
+            panel.path.value = path
+            panel.start_button.click()
+            session.ask(_turns())
+            assert ("Completed" in panel.controls.message.value) is done
+            assert len(session.buffers) == (2 if done else 0)
+        slow = SlowMotionPanel(session)
+        session.ask(_turns())
+        assert "work queue entry" in slow.controls.message.value
+
+
+async def _turns() -> None:
+    for _turn in range(200):
+        await asyncio.sleep(0)
 
 
 def test_what_a_file_could_not_say_stands_in_the_status_line(settle: Settle) -> None:
