@@ -6,6 +6,7 @@ name the line. What is no known format is refused with one sentence (`ReaderErro
 
 from __future__ import annotations
 
+from gdviz.readers.reading import Evidence, Reading
 from gdviz.readers.registry import FORMATS, Format, Opened, open_machine, open_path, open_text
 
-__all__ = ["FORMATS", "Format", "Opened", "open_machine", "open_path", "open_text"]
+__all__ = ["FORMATS", "Evidence", "Format", "Opened", "Reading", "open_machine", "open_path", "open_text"]

@@ -8,11 +8,12 @@ line; nothing here raises on a bad file.
 
 from __future__ import annotations
 
-from gdviz.machine import Machine, Notice
+from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.readers.nccl_fields import name_of
 from gdviz.readers.nccl_host import HostReader
 from gdviz.readers.notices import Notices, shown
+from gdviz.readers.reading import Reading
 from gdviz.readers.source import to_text
 from gdviz.readers.xml_positions import Element, parse_xml, root_tag
 
@@ -37,8 +38,8 @@ def looks_like(text: str) -> bool:
     return root_tag(text) == "system"
 
 
-def read(data: bytes | str, *, name: str = "node", source: str = "") -> tuple[Machine, ...]:
-    """Return the machines of an NCCL topology: one, or one for each host of a multi-node NVLink system.
+def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
+    """Read the machines of an NCCL topology: one, or one for each host of a multi-node NVLink system.
 
     Parameters
     ----------
@@ -51,10 +52,11 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> tuple[Ma
 
     Returns
     -------
-    tuple of Machine
-        At least one, perhaps without any part. Each carries the notices of the whole file.
+    Reading
+        At least one machine, perhaps without any part. Each carries the notices of the whole file.
     """
     text, decoding = to_text(data)
+    lines = tuple(text.splitlines())
     notices = Notices()
     for notice in decoding:
         notices.add(notice.text, notice.line)
@@ -62,7 +64,8 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> tuple[Ma
     if root is None or root.tag != "system":
         if root is not None:
             notices.add(_("The root element is <{tag}>, not <system>.").format(tag=root.tag[:60]), root.line)
-        return (Machine(name, source=source, notices=notices.all()),)
+        told = notices.all()
+        return Reading(KIND, source, (Machine(name, source=source, notices=told),), notices=told, lines=lines)
     version = root.attributes.get("version")
     if version not in _VERSIONS:
         notices.add(
@@ -76,8 +79,9 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> tuple[Ma
         notices.add(_("The file names no CPU, GPU or NIC."), root.line)
     several = len(hosts) > 1
     machines = [(f"{name}-{number}" if several else name, host.parts()) for number, host in enumerate(hosts)]
-    told: tuple[Notice, ...] = notices.all()
-    return tuple(Machine(title, parts, source, told) for title, parts in machines)
+    told = notices.all()
+    found = tuple(Machine(title, parts, source, told) for title, parts in machines)
+    return Reading(KIND, source, found, notices=told, lines=lines)
 
 
 def _hosts(root: Element, notices: Notices) -> list[HostReader]:

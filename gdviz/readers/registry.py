@@ -12,6 +12,7 @@ from gdviz.machine import Machine, Notice
 from gdviz.messages import _
 from gdviz.readers import nccl_topology
 from gdviz.readers.notices import shown
+from gdviz.readers.reading import Reading
 from gdviz.readers.source import MAX_SHOWN, read_bytes, to_text
 from gdviz.readers.xml_positions import root_tag
 
@@ -29,13 +30,13 @@ class Format:
     looks_like
         Whether a text is meant to be of this format; cheap, and never raises.
     read
-        Text and the keywords ``name`` and ``source`` to machines; never raises.
+        Text and the keywords ``name`` and ``source`` to a `Reading`; never raises.
     """
 
     kind: str
     title: str
     looks_like: Callable[[str], bool]
-    read: Callable[..., tuple[Machine, ...]]
+    read: Callable[..., Reading]
 
 
 FORMATS: tuple[Format, ...] = (
@@ -55,11 +56,14 @@ class Opened:
         The machines it describes.
     notices
         What could not be read or is odd, by line.
+    readings
+        All that was found in it, format by format.
     """
 
     kind: str
     machines: tuple[Machine, ...]
     notices: tuple[Notice, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 def open_path(path: str | os.PathLike[str]) -> Opened:
@@ -110,8 +114,8 @@ def _open(data: str | bytes, name: str, source: str) -> Opened:
     text, _notices = to_text(data)
     for known in FORMATS:
         if known.looks_like(text):
-            machines = known.read(data, name=name, source=source)
-            return Opened(known.kind, machines, machines[0].notices)
+            reading = known.read(data, name=name, source=source)
+            return Opened(known.kind, reading.machines, reading.notices, (reading,))
     what = shown(source, MAX_SHOWN) if source else _("That")
     raise ReaderError(
         _("{what} is {found}.").format(what=what, found=_describe(text)),

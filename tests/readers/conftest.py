@@ -17,7 +17,7 @@ def below_cpu() -> Callable[[str], Machine]:
     """Read a topology of one CPU with `body` below it; the body begins on line 3."""
 
     def read(body: str) -> Machine:
-        (machine,) = nccl_topology.read(_whole(body))
+        (machine,) = nccl_topology.read(_whole(body)).machines
         return machine
 
     return read
@@ -26,7 +26,7 @@ def below_cpu() -> Callable[[str], Machine]:
 @pytest.fixture
 def read_one() -> Callable[[str | bytes], Machine]:
     def read(data: str | bytes) -> Machine:
-        (machine,) = nccl_topology.read(data)
+        (machine,) = nccl_topology.read(data).machines
         return machine
 
     return read

@@ -79,7 +79,7 @@ def test_several_hosts_become_several_machines() -> None:
         f'<cpu numaid="0" host_hash="0xb">{GPU.format("0000:01:00.0")}{GPU.format("0000:02:00.0")}</cpu>'
         "</system>"
     )
-    first, second = nccl_topology.read(text, name="rack")
+    first, second = nccl_topology.read(text, name="rack").machines
     assert (first.name, second.name) == ("rack-0", "rack-1")
     assert (len(first.gpus), len(second.gpus)) == (1, 2)
     assert not first.notices
