@@ -6,7 +6,8 @@ import json
 import os
 from collections.abc import Callable
 
-from gdviz.cli import opened_as_dict, path_as_dict
+from gdviz.cli.open import opened_as_dict
+from gdviz.cli.path import path_as_dict
 from gdviz.errors import ReaderError
 from gdviz.machine import Machine
 from gdviz.readers import open_text

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gdviz import cli
+from gdviz.cli import output
 
 EVIL = "<img src=x onerror=alert(1)>\x9b31m\u202e"
 
@@ -64,7 +65,7 @@ def refused(*arguments: str) -> str:
 
 
 def test_examples() -> None:
-    result = doctest.testmod(cli)
+    result = doctest.testmod(output)
     assert result.attempted
     assert not result.failed
 
@@ -257,7 +258,7 @@ def test_help_version_and_machines() -> None:
 def run_program(*arguments: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "gdviz.cli", *arguments],
-        cwd=Path(cli.__file__).parents[1],
+        cwd=Path(cli.__file__).parents[2],
         capture_output="stdout" not in more,
         timeout=60,
         check=False,
