@@ -47,28 +47,6 @@ def own_memory(session: Session, value: object, name: str) -> Buffer | MemoryReg
                 name=name, value=repr(value)[:60]
             )
         )
-    memory: Buffer | MemoryRegion = _own(session, value, name)
-    return memory
-
-
-def own_region(session: Session, value: object, name: str) -> MemoryRegion:
-    """Return a memory region of this session.
-
-    Raises
-    ------
-    GdvizError
-        It is something else, or another session's.
-    """
-    if not isinstance(value, MemoryRegion):
-        raise GdvizError(
-            _("{name} must be a memory region, not {value}.").format(name=name, value=repr(value)[:60]),
-            _("Register a buffer: node.nic(0).register(buffer)."),
-        )
-    region: MemoryRegion = _own(session, value, name)
-    return region
-
-
-def _own(session: Session, value: Any, name: str) -> Any:
     if value._session is not session:
         raise GdvizError(
             _("{name} belongs to another session.").format(name=name),

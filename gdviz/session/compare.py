@@ -13,13 +13,15 @@ from gdviz.messages import _
 from gdviz.model import SIZES, DataPath, Op, Prediction, sweep
 from gdviz.quantities import format_size, parse_size, whole_number
 from gdviz.rdma import LatencyHistogram, TransferResult, TransferSpec, WcStatus
-from gdviz.session.checks import choice, own_region
+from gdviz.session.checks import choice, own_memory
 from gdviz.session.engine import finished
 from gdviz.session.events import Topic, Watchers
+from gdviz.session.objects import MemoryRegion
 
 if TYPE_CHECKING:
-    from gdviz.session.objects import MemoryRegion
+    from gdviz.session.objects import Buffer
     from gdviz.session.session import Session
+    from gdviz.session.transfers import Transfer
 
 #: Messages of a bandwidth run: enough to fill the queue many times over ...
 _MOST_MESSAGES = 4000
@@ -53,13 +55,18 @@ class MeasuredPoint:
     cpu_share: float
 
 
+def _length(memory: Buffer | MemoryRegion) -> int:
+    return memory.length if isinstance(memory, MemoryRegion) else memory.size_bytes
+
+
 class Comparison:
-    """A sweep of sizes over both paths.
+    """A sweep of sizes over both paths, or over the staged one alone where memory is not registered.
 
     Parameters
     ----------
     local, remote
-        The regions; sizes larger than they are left out.
+        The regions; sizes larger than they are left out. Where either is a bare buffer, which no NIC can
+        use, only the staged path is measured.
     op
         The operation.
     sizes
@@ -75,6 +82,8 @@ class Comparison:
         What has been measured so far, by path.
     latencies
         Latencies with one message in flight, by path and size.
+    paths
+        The paths that are measured.
     progress
         0 to 1.
     doing
@@ -86,8 +95,8 @@ class Comparison:
     def __init__(
         self,
         session: Session,
-        local: MemoryRegion,
-        remote: MemoryRegion,
+        local: Buffer | MemoryRegion,
+        remote: Buffer | MemoryRegion,
         *,
         op: str | Op = Op.WRITE,
         sizes: Sequence[str | int] = SIZES,
@@ -95,19 +104,21 @@ class Comparison:
         qps: int = 4,
     ) -> None:
         self._session = session
-        self.local = own_region(session, local, "local")
-        self.remote = own_region(session, remote, "remote")
+        self.local = own_memory(session, local, "local")
+        self.remote = own_memory(session, remote, "remote")
+        registered = all(isinstance(end, MemoryRegion) for end in (local, remote))
+        self.paths = tuple(DataPath) if registered else (DataPath.STAGED,)
         self.op = choice(Op, op)
         self.depth = whole_number(depth, "depth", least=1)
         self.qps = whole_number(qps, "qps", least=1)
-        limit = min(local.length, remote.length)
+        limit = min(_length(self.local), _length(self.remote))
         if not isinstance(sizes, Iterable) or isinstance(sizes, str | bytes):
             raise GdvizError(_("sizes must be several sizes, not {value}.").format(value=repr(sizes)[:60]))
         self.sizes = tuple(size for size in map(parse_size, sizes) if size <= limit)
         if not self.sizes:
             raise GdvizError(
-                _("No size fits: the regions hold {limit}.").format(limit=format_size(limit)),
-                _("Register larger buffers."),
+                _("No size fits: the memory holds {limit}.").format(limit=format_size(limit)),
+                _("Allocate larger buffers."),
             )
         state = session.state
         self.predicted: dict[DataPath, tuple[Prediction, ...]] = sweep(
@@ -124,6 +135,7 @@ class Comparison:
         self.doing = ""
         self.watchers = Watchers()
         self.stopped = False
+        self._running: Transfer | None = None
         self.done: concurrent.futures.Future[Comparison] = concurrent.futures.Future()
 
     def start(self) -> None:
@@ -133,9 +145,8 @@ class Comparison:
     def stop(self) -> None:
         """Stop after the transfer that is running, which is stopped too; what was measured stays."""
         self.stopped = True
-        for transfer in self._session.transfers:
-            if not transfer.done.done() and transfer.local is self.local:
-                self._session.engine.submit(self._session.state.stop(transfer))
+        if self._running is not None:
+            self._session.engine.submit(self._session.state.stop(self._running))
 
     def __await__(self) -> Generator[Any, None, Comparison]:
         """Wait for the end and return the comparison."""
@@ -170,7 +181,7 @@ class Comparison:
             self.watchers.tell(Topic.TRANSFERS, self)
 
     async def _measure_all(self) -> None:
-        work = [(size, path) for size in self.sizes for path in DataPath]
+        work = [(size, path) for size in self.sizes for path in self.paths]
         for number, (size, path) in enumerate(work):
             if self.stopped:
                 return
@@ -207,7 +218,9 @@ class Comparison:
     ) -> TransferResult | None:
         spec = TransferSpec(self.op, path, size_bytes, depth, qps, count)
         transfer = await self._session.state.start(self.local, self.remote, spec, quiet=True)
+        self._running = transfer
         result = await asyncio.wrap_future(transfer.done)
+        self._running = None
         self._session.state.forget(transfer)
         if result.status is not WcStatus.SUCCESS:
             raise GdvizError(
@@ -221,4 +234,5 @@ class Comparison:
         return None if self.stopped else result
 
     def __repr__(self) -> str:
-        return f"<comparison of both paths, {self.op}, {len(self.sizes)} sizes, {self.progress:.0%}>"
+        paths = _("both paths") if len(self.paths) > 1 else _("the staged path")
+        return f"<comparison of {paths}, {self.op}, {len(self.sizes)} sizes, {self.progress:.0%}>"

@@ -201,10 +201,12 @@ class Session:
         )
         return self.ask(self.state.start(local, remote, spec))
 
-    def compare(self, local: MemoryRegion, remote: MemoryRegion, **options: Any) -> Comparison:
+    def compare(
+        self, local: Buffer | MemoryRegion, remote: Buffer | MemoryRegion, **options: Any
+    ) -> Comparison:
         """Start both paths over all sizes and return the comparison; await it for the curves.
 
-        See `Comparison` for the options.
+        Bare buffers are compared by the staged path alone. See `Comparison` for the options.
         """
         comparison = Comparison(self, local, remote, **options)
         comparison.start()

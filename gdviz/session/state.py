@@ -143,14 +143,17 @@ class State:
         self.watchers.tell(Topic.OBJECTS, None)
         self.say(_("Deregistered rkey {rkey:#x}.").format(rkey=region.rkey))
 
-    def endpoint(self, region: MemoryRegion) -> Endpoint:
-        """Return a region's end of a transfer, as the model takes it."""
-        machine = self.machines[region.record.node]
-        location = region.buffer.record.location
+    def endpoint(self, memory: Buffer | MemoryRegion) -> Endpoint:
+        """Return an end of a transfer, as the model takes it; a bare buffer goes by its nearest NIC."""
+        if isinstance(memory, MemoryRegion):
+            buffer, nic = memory.buffer, memory.record.nic
+        else:
+            buffer, nic = memory, self._nearest_nic(memory)
+        machine, location = self.machines[buffer.record.node], buffer.record.location
         if location.kind == "gpu":
-            return Endpoint(machine, region.record.nic, location.part)
+            return Endpoint(machine, nic, location.part)
         cpu = next(cpu for cpu in machine.cpus if cpu.id == location.part)
-        return Endpoint(machine, region.record.nic, None, cpu.numa)
+        return Endpoint(machine, nic, None, cpu.numa)
 
     async def registered(self, memory: Buffer | MemoryRegion, access: AccessFlags) -> MemoryRegion:
         """Return a region as it is; register a bare buffer with the NIC nearest to it."""

@@ -11,9 +11,9 @@ from gdviz.figures.charts.sweep_columns import Point
 from gdviz.messages import _
 from gdviz.model import DataPath, Op, Workload, predict
 from gdviz.quantities import format_size, parse_size
-from gdviz.session import Comparison, MemoryRegion, Session, Topic
+from gdviz.session import Comparison, Session, Topic
 from gdviz.widgets.live import LiveFigure
-from gdviz.widgets.pair import ensure_pair, offer_ends
+from gdviz.widgets.pair import Pair, any_pair, offer_ends
 from gdviz.widgets.panel import Panel
 from gdviz.widgets.parts import Controls, button, labelled
 from gdviz.widgets.stage import Stage
@@ -61,6 +61,7 @@ class ComparePanel(Panel):
         )
         self.view = self.figure
         self.comparison: Comparison | None = None
+        self.refused = ""
         self.message_size.observe(lambda _c: self.controls.act(self._draw_message()), "value")
         self._unwatch.append(session.watch(Topic.OBJECTS, lambda _news: self._refresh()))
         self._later(self._refresh)
@@ -75,18 +76,20 @@ class ComparePanel(Panel):
     def _refresh(self) -> None:
         offer_ends(self.session, self.local, self.remote)
 
-    async def _ends(self) -> tuple[MemoryRegion, MemoryRegion]:
+    async def _ends(self) -> Pair:
         if self.local.value is None or self.remote.value is None:
-            await ensure_pair(self.session)
+            pair = await any_pair(self.session)
             self._refresh()
-        return self.local.value, self.remote.value
+            if pair.refused:
+                return pair
+        return Pair(self.local.value, self.remote.value)
 
     async def _start(self) -> None:
         if self.comparison is not None and not self.comparison.done.done():
             raise GdvizError(_("A comparison is running."), _("Stop it first."))
-        local, remote = await self._ends()
-        comparison = Comparison(self.session, local, remote, op=self.op.value)
-        self.comparison = comparison
+        pair = await self._ends()
+        comparison = Comparison(self.session, pair.local, pair.remote, op=self.op.value)
+        self.comparison, self.refused = comparison, pair.refused
         comparison.watchers.add(Topic.SAMPLES, lambda _point: self._show())
         comparison.watchers.add(Topic.TRANSFERS, lambda _end: self._ended())
         self.start_button.disabled, self.stop_button.disabled = True, False
@@ -118,7 +121,15 @@ class ComparePanel(Panel):
         if failure is not None:
             self.controls.message.fail(str(failure))
         else:
-            self.controls.message.say(_("Stopped.") if comparison.stopped else _("Done."))
+            self.controls.message.say(self._outcome(comparison))
+
+    def _outcome(self, comparison: Comparison) -> str:
+        ended = _("Stopped.") if comparison.stopped else _("Done.")
+        if not self.refused:
+            return ended
+        return _("{ended} Only the staged path was measured, since the direct one is refused: {why}").format(
+            ended=ended, why=self.refused
+        )
 
     def _show_percentiles(self) -> None:
         """Show how latencies are spread at the size measured that is nearest to the chosen one."""
@@ -126,30 +137,30 @@ class ComparePanel(Panel):
         if comparison is None:
             return
         wanted = parse_size(self.message_size.value)
-        sizes = set.intersection(*(set(by_size) for by_size in comparison.latencies.values()))
+        sizes = set.intersection(*(set(comparison.latencies[path]) for path in comparison.paths))
         if not sizes:
             return
         size = min(sizes, key=lambda measured: abs(measured - wanted))
         self.percentiles.update(
-            {path: found[size] for path, found in comparison.latencies.items()},
+            {path: comparison.latencies[path][size] for path in comparison.paths},
             title=_("Latency by percentile: {size}, one in flight").format(size=format_size(size)),
         )
 
     async def _expect(self) -> None:
         """Draw what the model expects, before anything is measured."""
-        local, remote = await self._ends()
-        self.sweep.update(Comparison(self.session, local, remote, op=self.op.value).predicted)
+        pair = await self._ends()
+        self.sweep.update(Comparison(self.session, pair.local, pair.remote, op=self.op.value).predicted)
         await self._draw_message()
 
     async def _draw_message(self) -> None:
         """Draw where the time of one message goes, by both paths."""
-        local, remote = await self._ends()
+        pair = await self._ends()
         size = parse_size(self.message_size.value)
         state = self.session.state
         predictions = {
             path: predict(
-                state.endpoint(local),
-                state.endpoint(remote),
+                state.endpoint(pair.local),
+                state.endpoint(pair.remote),
                 Workload(Op(self.op.value), path, size, 1, 1),
             )
             for path in DataPath

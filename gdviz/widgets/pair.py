@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from gdviz.errors import GdvizError, RegistrationError
@@ -54,15 +55,29 @@ def _endpoint(session: Session, index: int) -> Endpoint:
     return Endpoint(node.machine, nic.id, None, node.machine.cpus[0].numa)
 
 
-async def staged_pair(
-    session: Session,
-) -> tuple[MemoryRegion | Buffer, MemoryRegion | Buffer]:
-    """Return memory on each of the first two nodes for the staged path: bare buffers where it must be."""
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Memory on each of the first two nodes.
+
+    Attributes
+    ----------
+    refused
+        Why GPU memory could not be registered, where it could not: the two are bare buffers then, which
+        only the staged path can use.
+    """
+
+    local: MemoryRegion | Buffer
+    remote: MemoryRegion | Buffer
+    refused: str = ""
+
+
+async def any_pair(session: Session) -> Pair:
+    """Return a pair of regions, or of bare buffers where registration is refused."""
     try:
-        return await ensure_pair(session)
-    except RegistrationError:
+        return Pair(*await ensure_pair(session))
+    except RegistrationError as error:
         first, second = [await _buffer(session, index) for index in (0, 1)]
-        return first, second
+        return Pair(first, second, str(error))
 
 
 async def _buffer(session: Session, index: int) -> Buffer:

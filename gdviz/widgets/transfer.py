@@ -20,7 +20,7 @@ from gdviz.quantities import (
 )
 from gdviz.rdma import TransferSpec, WcStatus
 from gdviz.session import Buffer, MemoryRegion, Session, Topic, Transfer
-from gdviz.widgets.pair import ensure_pair, offer_ends, staged_pair
+from gdviz.widgets.pair import any_pair, ensure_pair, offer_ends
 from gdviz.widgets.panel import Panel
 from gdviz.widgets.parts import Controls, button, labelled, path_choice, table
 from gdviz.widgets.stage import Stage
@@ -152,8 +152,11 @@ class TransferPanel(Panel):
             raise GdvizError(_("A transfer is running."), _("Stop it first."))
         local, remote = self.local.value, self.remote.value
         if local is None or remote is None:
-            staged = self.path.value == DataPath.STAGED.value
-            local, remote = await (staged_pair if staged else ensure_pair)(self.session)
+            if self.path.value == DataPath.STAGED.value:
+                pair = await any_pair(self.session)
+                local, remote = pair.local, pair.remote
+            else:
+                local, remote = await ensure_pair(self.session)
             self._refresh()
         self.transfer = await self.session.state.start(local, remote, self._spec(local, remote))
         self.controls.message.say("")

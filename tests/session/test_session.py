@@ -213,6 +213,9 @@ def test_staging_needs_no_registration_of_gpu_memory() -> None:
         assert done.verify()
         assert target.checksum() == source.checksum()
         assert session.regions == ()
+        staged = session.compare(source, target, sizes=[4096]).wait(10)
+        assert staged.paths == (DataPath.STAGED,)
+        assert [len(staged.measured[path]) for path in (DataPath.DIRECT, DataPath.STAGED)] == [0, 1]
         done = session.transfer(source, target, path="staged", count=1, remote_offset=2**20)
         assert done.wait(10).status is WcStatus.REM_ACCESS_ERR
         source.free()

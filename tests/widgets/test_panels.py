@@ -271,6 +271,14 @@ def test_where_nothing_can_be_registered_staged_still_works(settle: Settle) -> N
         slow = SlowMotionPanel(session)
         session.ask(_turns())
         assert "work queue entry" in slow.controls.message.value
+        compare = ComparePanel(session)
+        compare.start_button.click()
+        session.ask(_turns())
+        assert compare.comparison is not None
+        compare.comparison.wait(60)
+        session.ask(_turns())
+        assert "Only the staged path was measured" in compare.controls.message.value
+        assert "dma-buf" in compare.controls.message.value
 
 
 async def _turns() -> None:
