@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,36 +10,17 @@ from gdviz.errors import ReaderError
 from gdviz.machine import Machine, Notice
 from gdviz.messages import _
 from gdviz.readers import nccl_topology
+from gdviz.readers.formats import Format, Scope
 from gdviz.readers.notices import shown
+from gdviz.readers.pages import read_page
 from gdviz.readers.reading import Reading
 from gdviz.readers.source import MAX_SHOWN, read_bytes, to_text
 from gdviz.readers.xml_positions import root_tag
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format that gdviz reads.
-
-    Attributes
-    ----------
-    kind
-        Its name for programs.
-    title
-        Its name for people.
-    looks_like
-        Whether a text is meant to be of this format; cheap, and never raises.
-    read
-        Text and the keywords ``name`` and ``source`` to a `Reading`; never raises.
-    """
-
-    kind: str
-    title: str
-    looks_like: Callable[[str], bool]
-    read: Callable[..., Reading]
-
-
 FORMATS: tuple[Format, ...] = (
-    Format(nccl_topology.KIND, nccl_topology.TITLE, nccl_topology.looks_like, nccl_topology.read),
+    Format(
+        nccl_topology.KIND, nccl_topology.TITLE, nccl_topology.looks_like, nccl_topology.read, Scope.DOCUMENT
+    ),
 )
 
 
@@ -110,25 +90,54 @@ def open_machine(path: str | os.PathLike[str]) -> tuple[Machine, ...]:
     return open_path(path).machines
 
 
+def readings_of(data: str | bytes, text: str, name: str, source: str) -> tuple[Reading, ...]:
+    """Return what every format finds in a file's content; nothing where none knows it.
+
+    Parameters
+    ----------
+    data, text
+        The content as it was read, and as text.
+    name, source
+        Name for machines, and the file's path.
+    """
+    documents = tuple(known for known in FORMATS if known.scope is Scope.DOCUMENT)
+    formats = documents if looks_binary(text) else FORMATS
+    return read_page(data, text, formats, name=name, source=source)
+
+
+def opened_from(readings: tuple[Reading, ...]) -> Opened:
+    """Return readings of one file as what the file held."""
+    first = next((reading for reading in readings if reading.machines), readings[0])
+    machines = tuple(machine for reading in readings for machine in reading.machines)
+    notices = tuple(notice for reading in readings for notice in reading.notices)
+    return Opened(first.kind, machines, notices, readings)
+
+
 def _open(data: str | bytes, name: str, source: str) -> Opened:
     text, _notices = to_text(data)
-    for known in FORMATS:
-        if known.looks_like(text):
-            reading = known.read(data, name=name, source=source)
-            return Opened(known.kind, reading.machines, reading.notices, (reading,))
+    readings = readings_of(data, text, name, source)
+    if readings:
+        return opened_from(readings)
     what = shown(source, MAX_SHOWN) if source else _("That")
     raise ReaderError(
-        _("{what} is {found}.").format(what=what, found=_describe(text)),
+        _("{what} is {found}.").format(what=what, found=describe(text)),
         _("gdviz reads: {formats}.").format(formats=", ".join(known.title for known in FORMATS)),
     )
 
 
-def _describe(text: str) -> str:
+def looks_binary(text: str) -> bool:
+    """Whether the beginning of a text is no text at all."""
     head = text[:4096]
+    odd = sum(ch == "\ufffd" or (ch < " " and ch not in "\t\n\r\f\x1b") for ch in head)
+    return odd > len(head) / 50
+
+
+def describe(text: str) -> str:
+    """Return what a text that no reader knows seems to be, for a sentence."""
     if not text.strip():
         return _("empty")
     if tag := root_tag(text):
         return _("XML, but its root element is <{tag}> and no reader knows it").format(tag=tag[:60])
-    if sum(ch == "\ufffd" or (ch < " " and ch not in "\t\n\r\f\x1b") for ch in head) > len(head) / 50:
+    if looks_binary(text):
         return _("no text: it looks like binary data")
     return _("text of a format that no reader knows")

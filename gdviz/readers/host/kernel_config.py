@@ -1,4 +1,4 @@
-"""The kernel's configuration: ``/boot/config-*``, ``/proc/config.gz`` unpacked, or lines grepped from them."""
+"""The kernel's configuration: ``/boot/config-*``, ``/proc/config.gz`` unpacked, or grepped lines of them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,72 @@
+"""Lines of plain text: what the readers of listings, logs and transcripts share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gdviz.machine import Notice
+from gdviz.readers.source import to_text
+
+#: Longest line that is looked at; the rest of a longer one is ignored.
+MAX_LINE = 20_000
+
+#: ``$ cmd``, ``user@host:~$ cmd``, ``[root@host ~]# cmd``. A bare ``#`` is a remark as often as a prompt.
+_PROMPT = re.compile(
+    r"^\s{0,8}(?:\$|\[?[\w.-]{1,64}@[\w.-]{1,64}(?:[:\s][^$#\]\n]{0,120})?\]?\s?[$#])\s+(?P<command>\S.*)$"
+)
+
+_INDENT = re.compile(r"^[ \t]*")
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of a text as editors count them: only ``\n``, ``\r\n`` and ``\r`` end one."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def open_lines(data: bytes | str) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
+    """Return the lines of a file's content, and what was odd in decoding it."""
+    text, notices = to_text(data)
+    return tuple(split_lines(text)), notices
+
+
+def command_of(line: str) -> str | None:
+    """Return the command after a shell's prompt, None for a line that has no prompt.
+
+    Examples
+    --------
+    >>> command_of("$ uname -r"), command_of("[root@a ~]# lsmod"), command_of("# a remark")
+    ('uname -r', 'lsmod', None)
+    """
+    if "$" not in line[:260] and "@" not in line[:80]:
+        return None
+    match = _PROMPT.match(line[:MAX_LINE])
+    return match["command"].rstrip() if match else None
+
+
+def dedented(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return lines without the white space that all of them begin with."""
+    margin: str | None = None
+    for line in lines:
+        if line.strip():
+            indent = _INDENT.match(line)
+            space = indent[0] if indent else ""
+            margin = space if margin is None else _common(margin, space)
+            if not margin:
+                return tuple(lines)
+    width = len(margin or "")
+    return tuple(line[width:] if line.strip() else line for line in lines)
+
+
+def _common(left: str, right: str) -> str:
+    length = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        length += 1
+    return left[:length]
