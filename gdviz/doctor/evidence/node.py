@@ -1,0 +1,118 @@
+"""One node as its readings show it, and the case that it is part of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from gdviz.doctor.evidence.known import Known
+from gdviz.doctor.evidence.log import LogView, log_view
+from gdviz.machine import Machine
+from gdviz.readers import Evidence, Reading
+from gdviz.readers.host import Environment, EnvSetting, HostNotes, Statement
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class NodeEvidence:
+    """Everything known of one node.
+
+    Attributes
+    ----------
+    name
+        Its name: that of its folder or capture, else of the host that its files name.
+    readings
+        What its own files gave.
+    job
+        Readings of the whole job (a log of several hosts lies beside the hosts' folders).
+    host
+        The name under which it appears in logs; empty if no log names it.
+    assumed
+        What somebody asks 'what if' of: see `gdviz.doctor.what_if`.
+    """
+
+    name: str
+    readings: tuple[Reading, ...] = ()
+    job: tuple[Reading, ...] = ()
+    host: str = ""
+    assumed: Mapping[str, Any] = field(default_factory=dict)
+
+    def facts(self, kind: type[T]) -> Iterator[tuple[Reading, T]]:
+        """Go through the facts of a type with the reading that gave each, the node's own first."""
+        for reading in (*self.readings, *self.job):
+            if isinstance(reading.facts, kind):
+                yield reading, reading.facts
+
+    def own(self, kind: type[T]) -> Iterator[tuple[Reading, T]]:
+        """Go through the facts of a type in the node's own files."""
+        for reading in self.readings:
+            if isinstance(reading.facts, kind):
+                yield reading, reading.facts
+
+    def statements(self, kind: str, subject: str | None = None) -> Iterator[tuple[Statement, Evidence]]:
+        """Go through what notes state, with the line."""
+        for reading, notes in self.facts(HostNotes):
+            for statement in notes.of(kind, subject):
+                yield statement, reading.cite(statement.line)
+
+    @cached_property
+    def machines(self) -> tuple[tuple[Reading, Machine], ...]:
+        """All machines that readings describe."""
+        return tuple((reading, machine) for reading in self.readings for machine in reading.machines)
+
+    @cached_property
+    def log(self) -> LogView:
+        """What NCCL's logs say of this node."""
+        return log_view((*self.readings, *self.job), self.host)
+
+    def env(self, *names: str) -> Known[str] | None:
+        """Return a variable of the environment (the first of some names); a log's word counts most."""
+        wanted = self.assumed.get("env", {})
+        for name in names:
+            if name in wanted:
+                value = wanted[name]
+                return None if value is None else Known(str(value), (assumption(f"{name}={value}"),))
+            if found := self.log.env.get(name):
+                return found
+        for name in names:
+            found = self._own_env(name)
+            if found is not None:
+                return found
+        return None
+
+    def _own_env(self, name: str) -> Known[str] | None:
+        found: tuple[Reading, EnvSetting] | None = None
+        for reading, environment in self.facts(Environment):
+            if setting := environment.get(name):
+                found = (reading, setting)
+        if found is None:
+            return None
+        reading, setting = found
+        return Known(setting.value, (reading.cite(setting.line),))
+
+
+@dataclass(frozen=True)
+class CaseEvidence:
+    """All nodes of a case, and the files that were not used.
+
+    Attributes
+    ----------
+    nodes
+        Node by node.
+    readings
+        All readings, each once.
+    unread
+        File, reason and kind of reason of what was not used, see `gdviz.readers.case.Unread`.
+    """
+
+    nodes: tuple[NodeEvidence, ...]
+    readings: tuple[Reading, ...] = ()
+    unread: tuple[tuple[str, str, str], ...] = ()
+
+
+def assumption(text: str) -> Evidence:
+    """Return evidence for what somebody assumed."""
+    return Evidence("", None, text)
