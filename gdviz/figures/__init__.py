@@ -8,10 +8,14 @@ from gdviz.figures.charts.sweep import SweepCharts
 from gdviz.figures.charts.timeline import SlowMotion
 from gdviz.figures.charts.translation import TranslationPicture
 from gdviz.figures.charts.waterfall import WaterfallChart
+from gdviz.figures.pair_matrix import PairMatrix
+from gdviz.figures.pair_matrix_layout import PairCell
 from gdviz.figures.path_picture import PathPicture
 
 __all__ = [
     "LiveCharts",
+    "PairCell",
+    "PairMatrix",
     "PathPicture",
     "PercentileChart",
     "SlowMotion",
