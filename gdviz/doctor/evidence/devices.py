@@ -79,15 +79,16 @@ class Devices:
     def find(self, *, busid: str | None = None, name: str = "", index: int | None = None) -> Device | None:
         """Return the device that answers to a bus id, a name or an index, in this order."""
         normal = normal_bus_id(busid) if busid else None
-        if normal:
-            for device in self.all:
-                if device.busid == normal:
-                    return device
         if name and not self._gpus:
             for device in self.all:
                 if device.name == name:
                     return device
-        if index is not None and (self._gpus or not name):
+        if normal:
+            for device in self.all:
+                # Two ports of one function share its bus id, but not its name.
+                if device.busid == normal and (self._gpus or not (name and device.name)):
+                    return device
+        if index is not None and (self._gpus or not (name or normal)):
             for device in self.all:
                 if device.index == index and (not normal or device.busid is None):
                     return device

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gdviz.doctor.evidence.known import Known
 from gdviz.doctor.evidence.log import LogView, log_view
 from gdviz.machine import Machine
 from gdviz.readers import Evidence, Reading
 from gdviz.readers.host import Environment, EnvSetting, HostNotes, Statement
+
+if TYPE_CHECKING:
+    from gdviz.doctor.evidence.fabric import PortFacts
+    from gdviz.doctor.evidence.machines import Joined
 
 T = TypeVar("T")
 
@@ -67,6 +71,20 @@ class NodeEvidence:
     def log(self) -> LogView:
         """What NCCL's logs say of this node."""
         return log_view((*self.readings, *self.job), self.host)
+
+    @cached_property
+    def joined(self) -> Joined:
+        """Its machines, best first, and its GPUs and NICs under all their names."""
+        from gdviz.doctor.evidence.machines import join
+
+        return join(self)
+
+    @cached_property
+    def ports(self) -> tuple[PortFacts, ...]:
+        """Its RDMA ports."""
+        from gdviz.doctor.evidence.fabric import ports
+
+        return ports(self)
 
     def env(self, *names: str) -> Known[str] | None:
         """Return a variable of the environment (the first of some names); a log's word counts most."""

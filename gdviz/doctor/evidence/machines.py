@@ -1,0 +1,154 @@
+"""Which machine of a node's files counts, and all of them joined by bus ids, indices and names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from gdviz.doctor.evidence.devices import Device, Devices, take_gpu, take_nic
+from gdviz.doctor.evidence.node import NodeEvidence
+from gdviz.doctor.evidence.pci import function_names
+from gdviz.machine import Machine, Path, normal_bus_id
+from gdviz.readers import Reading
+from gdviz.readers.fabric import RdmaTopo
+
+#: Formats that describe machines, the most trusted first.
+_TRUST = ("nccl_topo", "sysfs", "capture", "lspci", "hwloc", "nvidia_smi", "topo", "rocm", "amd")
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The machines of a node, best first, and its devices under all their names."""
+
+    sources: tuple[tuple[Reading, Machine], ...] = ()
+    gpus: tuple[Device, ...] = ()
+    nics: tuple[Device, ...] = ()
+    guessed_names: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def best(self) -> tuple[Reading, Machine] | None:
+        """The machine that counts."""
+        return self.sources[0] if self.sources else None
+
+    def path(self, gpu: Device, nic: Device) -> tuple[Reading, Machine, Path] | None:
+        """Return the path of a pair in the best machine that has both, None if none has."""
+        for place, (reading, machine) in enumerate(self.sources):
+            if place in gpu.parts and place in nic.parts:
+                return reading, machine, machine.path(gpu.parts[place], nic.parts[place])
+        return None
+
+    def gpu(self, *, busid: str | None = None, index: int | None = None) -> Device | None:
+        """Return a GPU by bus id or index."""
+        normal = normal_bus_id(busid) if busid else None
+        for gpu in self.gpus:
+            if normal and gpu.busid == normal:
+                return gpu
+        if index is None:
+            return None
+        return next((g for g in self.gpus if g.index == index and not (normal and g.busid)), None)
+
+    def nic(self, name: str) -> Device | None:
+        """Return a NIC by its device name or bus id."""
+        normal = normal_bus_id(name)
+        return next((nic for nic in self.nics if nic.name == name or (normal and nic.busid == normal)), None)
+
+
+def trust(reading: Reading, machine: Machine) -> tuple[bool, bool, int]:
+    """Return a key that sorts machines, the best first: with pairs, whole, of a better format."""
+    kind = reading.kind.lower()
+    place = next((n for n, word in enumerate(_TRUST) if word in kind), len(_TRUST))
+    return (not (machine.gpus and machine.nics), reading.truncated, place)
+
+
+def join(node: NodeEvidence) -> Joined:
+    """Return a node's machines and devices."""
+    sources = tuple(sorted(node.machines, key=lambda each: trust(*each)))
+    gpus, nics = Devices(gpus=True), Devices(gpus=False)
+    for statement, _evidence in node.statements("ib-device"):
+        nics.add(busid=statement.value, name=statement.subject)
+    for _reading, topo in node.own(RdmaTopo):
+        for pair in topo.pairs:
+            if pair.nic_name:
+                nics.add(busid=pair.nic_busid or None, name=pair.nic_name)
+            if pair.gpu_busid:
+                gpus.add(busid=pair.gpu_busid)
+    for nic in node.log.nics.values():
+        known = nics.add(busid=nic.busid, name=nic.name)
+        known.speed_bytes_per_s = known.speed_bytes_per_s or nic.speed_bytes_per_s
+    for place, (_reading, machine) in enumerate(sources):
+        for gpu in machine.gpus:
+            index = gpu.index if normal_bus_id(gpu.busid) is None or not _has_index_conflict(gpus, gpu.index) else None
+            device = gpus.add(busid=gpu.busid, name=gpu.name, index=index)
+            device.parts.setdefault(place, gpu.id)
+            take_gpu(device, gpu)
+        for nic_part in machine.nics:
+            device = nics.add(busid=nic_part.busid, name=_nic_name(nic_part.name))
+            if device.index is None and "smi" in _reading.kind:
+                device.index = nic_part.index
+            device.parts.setdefault(place, nic_part.id)
+            take_nic(device, nic_part)
+    for rank in node.log.ranks:
+        if rank.busid or rank.gpu_index is not None:
+            gpus.add(busid=rank.busid, index=rank.gpu_index)
+    for decision in node.log.decisions:
+        if decision.gpu_busid:
+            gpus.add(busid=decision.gpu_busid, index=decision.gpu_index)
+    _names(node, gpus)
+    guessed = _guess_names(nics)
+    gpus.sort()
+    _number_gpus(gpus)
+    nics.sort()
+    return Joined(sources, tuple(gpus.all), tuple(nics.all), guessed)
+
+
+def _has_index_conflict(gpus: Devices, index: int) -> bool:
+    """Whether another GPU that has a bus id already has that index."""
+    return any(device.index == index and device.busid for device in gpus.all)
+
+
+def _nic_name(name: str) -> str:
+    return "" if normal_bus_id(name) or name in ("NIC", "") else name
+
+
+def _names(node: NodeEvidence, gpus: Devices) -> None:
+    for statement, _evidence in node.statements("gpu-name"):
+        busid = normal_bus_id(statement.subject)
+        index = int(statement.subject) if statement.subject.isdecimal() else None
+        if busid or index is not None:
+            gpus.add(busid=busid, index=index, name=statement.value)
+    for busid, name, index in function_names(node):
+        device = gpus.find(busid=busid, index=index)
+        if device is not None and device.name in ("", "GPU"):
+            device.name = name
+
+
+def _number_gpus(gpus: Devices) -> None:
+    """Number GPUs in the order of their bus ids where nothing else numbers them."""
+    if all(gpu.index is None for gpu in gpus.all) and all(gpu.busid for gpu in gpus.all):
+        for index, gpu in enumerate(sorted(gpus.all, key=lambda g: g.busid or "")):
+            gpu.index = index
+        gpus.sort()
+
+
+def _guess_names(nics: Devices) -> frozenset[str]:
+    """Join NICs known by bus id only with those known by name only, if there are as many of each.
+
+    Drivers number devices in the order of their bus ids.
+    """
+    nameless = sorted((nic for nic in nics.all if not nic.name and nic.busid), key=lambda n: n.busid or "")
+    homeless = sorted((nic for nic in nics.all if nic.name and not nic.busid), key=lambda n: _natural(n.name))
+    if not nameless or len(nameless) != len(homeless):
+        return frozenset()
+    for known, named in zip(nameless, homeless, strict=True):
+        known.name = named.name
+        known.index = named.index if known.index is None else known.index
+        known.speed_bytes_per_s = known.speed_bytes_per_s or named.speed_bytes_per_s
+        known.gdr = named.gdr if known.gdr is None else known.gdr
+        for place, part in named.parts.items():
+            known.parts.setdefault(place, part)
+        nics.all.remove(named)
+    return frozenset(nic.name for nic in nameless)
+
+
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part)
