@@ -22,6 +22,7 @@ COMMANDS: tuple[str, ...] = (
     "open",
     "path",
     "machines",
+    "predict",
 )
 
 
@@ -47,6 +48,13 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except GdvizError as error:
             click.echo(f"gdviz: {printable(str(error))}", err=True)
+            ctx.exit(2)
+        except click.UsageError as error:
+            if error.ctx is None or error.ctx is ctx or isinstance(error, click.exceptions.NoArgsIsHelpError):
+                raise
+            click.echo(
+                f"gdviz: {printable(error.format_message())} ({error.ctx.command_path} --help)", err=True
+            )
             ctx.exit(2)
         except OSError as error:
             if error.errno == errno.EPIPE:
