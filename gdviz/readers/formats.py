@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from types import ModuleType
 
 from gdviz.readers.reading import Reading
 
@@ -36,6 +37,9 @@ class Format:
         Text and the keywords ``name`` and ``source`` to a `Reading`; never raises.
     scope
         How much of a file it takes.
+    hints
+        Parts of a file's name with which a text of one word, which has nothing else by which to know
+        it, is this format's.
     """
 
     kind: str
@@ -43,3 +47,18 @@ class Format:
     looks_like: Callable[[str], bool]
     read: Callable[..., Reading]
     scope: Scope = Scope.BLOCK
+    hints: tuple[str, ...] = ()
+
+
+def of_module(module: ModuleType, scope: Scope = Scope.BLOCK) -> Format:
+    """Return the format of a reader's module: its ``KIND``, ``TITLE``, ``looks_like`` and ``read``.
+
+    Parameters
+    ----------
+    module
+        May also have ``HINTS``, see `Format.hints`.
+    scope
+        How much of a file it takes.
+    """
+    hints = getattr(module, "HINTS", ())
+    return Format(module.KIND, module.TITLE, module.looks_like, module.read, scope, hints)

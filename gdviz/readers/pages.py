@@ -20,6 +20,9 @@ from gdviz.readers.text_lines import command_of, dedented, split_lines
 MAX_BLOCKS = 400
 MAX_PADDING = 20_000_000
 
+#: Characters of a text that may be one word and nothing else.
+_WORD = 200
+
 _FENCE = re.compile(r"^(?P<quote>[\s>]{0,12})(?P<mark>`{3,}|~{3,})(?P<rest>[^`]*)$")
 _PRE = re.compile(r"^\s*<(?P<close>/?)(?:pre|code)\b[^>]*>\s*$", re.IGNORECASE)
 _LITERAL = re.compile(
@@ -78,6 +81,9 @@ def read_page(
         found += _read(data, Block(0, lines), listings, name=name, source=source)
     pickers = [known for known in formats if known.scope is Scope.LINES]
     found += _read(data, Block(0, lines), pickers, name=name, source=source, text=text)
+    if not found and len(text) < _WORD and len(text.split()) == 1:
+        hinted = [known for known in formats if any(hint in name.lower() for hint in known.hints)]
+        found += [known.read(data, name=name, source=source) for known in hinted[:1]]
     return tuple(replace(reading, lines=lines) for reading in found)
 
 

@@ -10,7 +10,8 @@ from gdviz.errors import ReaderError
 from gdviz.machine import Machine, Notice
 from gdviz.messages import _
 from gdviz.readers import nccl_topology
-from gdviz.readers.formats import Format, Scope
+from gdviz.readers.formats import Format, Scope, of_module
+from gdviz.readers.host import formats as host
 from gdviz.readers.notices import shown
 from gdviz.readers.pages import read_page
 from gdviz.readers.reading import Reading
@@ -18,9 +19,8 @@ from gdviz.readers.source import MAX_SHOWN, read_bytes, to_text
 from gdviz.readers.xml_positions import root_tag
 
 FORMATS: tuple[Format, ...] = (
-    Format(
-        nccl_topology.KIND, nccl_topology.TITLE, nccl_topology.looks_like, nccl_topology.read, Scope.DOCUMENT
-    ),
+    of_module(nccl_topology, Scope.DOCUMENT),
+    *host.FORMATS,
 )
 
 

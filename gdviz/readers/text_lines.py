@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from gdviz.machine import Notice
 from gdviz.readers.source import to_text
 
-#: Longest line that is looked at; the rest of a longer one is ignored.
-MAX_LINE = 20_000
+#: Longest line that is looked at; the rest of a longer one is ignored. A kernel's command line is the
+#: longest that counts.
+MAX_LINE = 4096
 
 #: ``$ cmd``, ``user@host:~$ cmd``, ``[root@host ~]# cmd``. A bare ``#`` is a remark as often as a prompt.
 _PROMPT = re.compile(
@@ -29,10 +31,18 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
+def short_lines(text: str) -> list[str]:
+    """Return the lines of a text, each cut after `MAX_LINE` characters."""
+    lines = split_lines(text)
+    if len(text) > MAX_LINE:
+        lines = [line[:MAX_LINE] if len(line) > MAX_LINE else line for line in lines]
+    return lines
+
+
 def open_lines(data: bytes | str) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
-    """Return the lines of a file's content, and what was odd in decoding it."""
+    """Return the lines of a file's content, each cut, and what was odd in decoding it."""
     text, notices = to_text(data)
-    return tuple(split_lines(text)), notices
+    return tuple(short_lines(text)), notices
 
 
 def command_of(line: str) -> str | None:
@@ -70,3 +80,43 @@ def _common(left: str, right: str) -> str:
             break
         length += 1
     return left[:length]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A command of a transcript with what it printed.
+
+    Attributes
+    ----------
+    command
+        The command; empty for what stands above the first prompt.
+    line
+        Its line, from 1; 0 where there is no command.
+    printed
+        The lines below it up to the next prompt, each with its number.
+    """
+
+    command: str
+    line: int
+    printed: tuple[tuple[int, str], ...]
+
+    @property
+    def first(self) -> tuple[int, str] | None:
+        """The first line that is not blank."""
+        return next(((number, text) for number, text in self.printed if text.strip()), None)
+
+
+def transcript(lines: Sequence[str]) -> Iterator[Answer]:
+    """Go through the commands of a terminal's transcript; a text without prompts is one answer."""
+    command, start = "", 0
+    printed: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        found = command_of(line)
+        if found is None:
+            printed.append((number, line))
+            continue
+        if command or printed:
+            yield Answer(command, start, tuple(printed))
+        command, start, printed = found, number, []
+    if command or printed:
+        yield Answer(command, start, tuple(printed))

@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from gdviz.readers.reading import Reading
+from gdviz.readers.text_lines import command_of, open_lines, short_lines
 
 KIND = "environment"
 TITLE = "environment variables"
+
+#: Beginnings of the names that matter for GPUs and RDMA; other names count only beside them.
+PREFIXES = (
+    *("NCCL", "RCCL", "UCX", "UCC", "CUDA", "NVIDIA", "OMPI", "PMIX", "SHARP", "HSA", "HIP", "ROCR", "FI"),
+    *("MLX5", "IBV", "RDMAV", "NVSHMEM", "GDRCOPY", "OFI", "GLOO", "I_MPI", "MPICH", "MV2", "HCOLL", "NIXL"),
+    *("TORCH", "MC", "EFA", "GPU", "SLURM", "KUBERNETES_NODE"),
+)
+
+#: Names that any shell has: where they stand, every ``NAME=value`` is a variable.
+_SHELL = frozenset({"PATH", "HOME", "PWD", "USER", "SHELL", "LD_LIBRARY_PATH", "HOSTNAME", "LANG"})
+
+#: Variables that are kept of one file.
+MAX_SETTINGS = 20_000
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_]{0,120}"
+_KNOWN = rf"(?:{'|'.join(PREFIXES)})_[A-Za-z0-9_]{{1,100}}"
+_LINE = re.compile(
+    r"^\s*(?:-\s+)?[\"']?(?:export\s+|declare -x\s+|ENV\s+|setenv\s+)?"
+    rf"(?P<name>{_NAME})(?:=|(?<=[A-Z0-9]) )(?P<value>.*)$"
+)
+_YAML_NAME = re.compile(rf"^\s*(?:-\s+)?[\"']?name[\"']?\s*:\s*[\"']?(?P<name>{_KNOWN})[\"']?,?\s*$")
+_YAML_VALUE = re.compile(r"^\s*(?:-\s+)?[\"']?value[\"']?\s*:\s*(?P<value>.*)$")
+_YAML_PAIR = re.compile(rf"^\s*[\"']?(?P<name>{_KNOWN})[\"']?\s*:\s+(?P<value>\S.*)$")
+_INLINE = re.compile(
+    r"(?:^|[\s,;'\"])(?:-x\s*|-e\s*|--env[ =]|-genv\s+)?"
+    rf"(?P<name>{_KNOWN})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;\"']*)"
+)
+_HINT = re.compile(rf"\b{_KNOWN}[\"']?\s*[=:]|\b(?:{'|'.join(PREFIXES)})_[A-Z0-9_]+ \S")
+_MPI = re.compile(r"\b(?:mpirun|mpiexec|srun|docker|podman|torchrun|prterun|env|nerdctl|enroot)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +74,82 @@ class Environment:
     def get(self, name: str) -> EnvSetting | None:
         """Return the last setting of a name, None if there is none."""
         return next((setting for setting in reversed(self.settings) if setting.name == name), None)
+
+
+def looks_like(text: str) -> bool:
+    """Return whether a line sets a variable that matters here, or the text is a shell's environment."""
+    if _HINT.search(text) is None and not re.search(r"(?m)^(?:export )?(?:PATH|LD_LIBRARY_PATH)=", text):
+        return False
+    return next(_settings(short_lines(text)), None) is not None
+
+
+def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
+    """Read all variables.
+
+    Parameters
+    ----------
+    data
+        The file's content.
+    name
+        Not used.
+    source
+        Where it was read.
+    """
+    lines, odd = open_lines(data)
+    found = []
+    for setting in _settings(lines):
+        found.append(setting)
+        if len(found) >= MAX_SETTINGS:
+            break
+    return Reading(KIND, source, facts=Environment(tuple(found)), notices=odd, lines=lines)
+
+
+def _settings(lines: Sequence[str]) -> Iterator[EnvSetting]:
+    shell = any(
+        line.lstrip().removeprefix("export ").split("=", 1)[0] in _SHELL for line in lines if "=" in line
+    )
+    waiting = ""
+    for number, line in enumerate(lines, 1):
+        if waiting:
+            match = _YAML_VALUE.match(line)
+            if match:
+                yield EnvSetting(waiting, _unquoted(match["value"]), number)
+            waiting = ""
+            if match:
+                continue
+        if "_" not in line and not shell:
+            continue
+        command = command_of(line)
+        if command is not None or _MPI.search(line):
+            for match in _INLINE.finditer(command or line):
+                yield EnvSetting(match["name"], _unquoted(match["value"]), number)
+            continue
+        if match := _YAML_NAME.match(line):
+            waiting = match["name"]
+        elif setting := _of_line(line, number, shell=shell):
+            yield setting
+
+
+def _of_line(line: str, number: int, *, shell: bool) -> EnvSetting | None:
+    match = _LINE.match(line)
+    if match:
+        name = match["name"]
+        spaced = line[match.end("name")] == " "
+        known = re.fullmatch(_KNOWN, name) is not None
+        declared = line.lstrip().startswith(("ENV ", "setenv "))
+        if spaced and not (known and declared):
+            return None
+        if (known or (shell and name.upper() == name)) and not name.startswith("CONFIG_"):
+            return EnvSetting(name, _unquoted(match["value"]), number)
+        return None
+    if match := _YAML_PAIR.match(line):
+        return EnvSetting(match["name"], _unquoted(match["value"]), number)
+    return None
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip().rstrip(",").strip()
+    if len(value) >= 2 and value[0] in "\"'" and value.find(value[0], 1) > 0:
+        return value[1 : value.find(value[0], 1)]
+    # A remark after the value, and the closing quote of a JSON list's "NAME=value".
+    return re.sub(r"\s+#.*$", "", value).rstrip("\"';").strip()

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from gdviz.readers.reading import Reading
+from gdviz.readers.text_lines import command_of, open_lines, short_lines
 
 KIND = "lsmod"
 TITLE = "lsmod"
+
+_HEAD = re.compile(r"^\s*Module\s+Size\s+Used by\b")
+_ROW = re.compile(
+    r"^\s*(?P<name>[A-Za-z0-9_-]{1,64})\s+(?P<size>\d{1,12})\s+(?P<users>-?\d{1,9}|-)"
+    r"(?:\s+(?P<by>[A-Za-z0-9_,\[\]-]+))?(?:\s+(?P<state>Live|Loading|Unloading)\s+0x[0-9a-fA-F]+.*)?\s*$"
+)
+
+#: Rows of ``/proc/modules``, which has no heading, from which on it counts as whole.
+_MANY = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +69,57 @@ class KernelModules:
         """Return a module by name (``-`` and ``_`` are the same), None if it is not there."""
         wanted = name.replace("-", "_")
         return next((module for module in self.loaded if module.name == wanted), None)
+
+
+def looks_like(text: str) -> bool:
+    """Return whether there is the table's heading, or nothing but its rows."""
+    if re.search(r"(?m)^\s*Module\s+Size\s+Used by\b", text):
+        return True
+    if len(text) > 1_000_000:
+        return False
+    rows = [line for line in short_lines(text) if line.strip() and command_of(line) is None]
+    return bool(rows) and all(_ROW.match(row) and re.search("[A-Za-z]", row) for row in rows)
+
+
+def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
+    """Read the table.
+
+    Parameters
+    ----------
+    data
+        The file's content.
+    name
+        Not used: the table names no machine.
+    source
+        Where it was read.
+    """
+    lines, odd = open_lines(data)
+    loaded: list[Module] = []
+    begin = 0
+    whole = filtered = torn = False
+    for number, line in enumerate(lines, 1):
+        if (command := command_of(line)) is not None:
+            filtered = filtered or "grep" in command
+            continue
+        if _HEAD.match(line):
+            begin, whole = begin or number, True
+            continue
+        match = _ROW.match(line)
+        torn = not match and bool(line.strip())
+        if match:
+            begin = begin or number
+            loaded.append(_module(match, number))
+    listed = sum(1 for line in lines if " Live 0x" in line) >= _MANY
+    facts = KernelModules(tuple(loaded), (whole or listed) and not filtered, begin or 1)
+    return Reading(KIND, source, facts=facts, notices=odd, truncated=whole and torn, lines=lines)
+
+
+def _module(match: re.Match[str], line: int) -> Module:
+    users = match["users"]
+    used_by = tuple(
+        user.replace("-", "_")
+        for user in (match["by"] or "").split(",")
+        if user not in ("", "-", "[permanent]")
+    )
+    count = None if users == "-" else int(users)
+    return Module(match["name"].replace("-", "_"), int(match["size"]), used_by, count, line)

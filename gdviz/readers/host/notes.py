@@ -6,10 +6,18 @@ the rest is left alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from gdviz.readers.host.note_patterns import ANSWERS, HINT, LINES
+from gdviz.readers.reading import Reading
+from gdviz.readers.text_lines import Answer, command_of, open_lines, short_lines, transcript
 
 KIND = "host_notes"
 TITLE = "notes on a host"
+
+#: Statements that are kept of one file.
+MAX_STATEMENTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +27,7 @@ class Statement:
     Attributes
     ----------
     kind
-        What is stated, see `gdviz.readers.host.notes.KINDS`.
+        What is stated, see `gdviz.readers.host.note_patterns.KINDS`.
     subject
         Of what: a path, a bus id, a device, a module, an attribute; may be empty.
     value
@@ -32,27 +40,6 @@ class Statement:
     subject: str
     value: str
     line: int
-
-
-#: Kinds of statements, with their subject and value.
-KINDS = {
-    "peer-memory-path": "a path that shows peer memory, and its version, 'present' or 'missing'",
-    "modprobe-failed": "a module, and the error",
-    "ofed-version": "'' and what ofed_info prints",
-    "rdma-core-version": "'' and the package's version",
-    "cuda-attribute": "GPU_DIRECT_RDMA_SUPPORTED or DMA_BUF_SUPPORTED, and 0 or 1",
-    "module-licence": "a module, and what modinfo prints",
-    "gpu-name": "an index or bus id, and the product",
-    "iommu-group": "a bus id, and the group's number",
-    "ib-device": "a device's name, and its bus id",
-    "netdev-mtu": "a network interface, and its MTU in bytes",
-    "netdev-state": "a network interface, and UP or DOWN",
-    "instance-type": "'' and the cloud's name for the machine",
-    "bare-metal": "'' and what was written",
-    "virtual-machine": "'' and the hypervisor",
-    "mlxconfig": "a setting, and its value",
-    "container": "'' and what was written",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +55,56 @@ class HostNotes:
             for statement in self.statements
             if statement.kind == kind and subject in (None, statement.subject)
         )
+
+
+def looks_like(text: str) -> bool:
+    """Return whether a line states something that is known."""
+    return HINT.search(text) is not None and next(_statements(short_lines(text)), None) is not None
+
+
+def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
+    """Read all statements.
+
+    Parameters
+    ----------
+    data
+        The file's content.
+    name
+        Not used.
+    source
+        Where it was read.
+    """
+    lines, odd = open_lines(data)
+    found = []
+    for statement in _statements(lines):
+        found.append(statement)
+        if len(found) >= MAX_STATEMENTS:
+            break
+    return Reading(KIND, source, facts=HostNotes(tuple(found)), notices=odd, lines=lines)
+
+
+def _statements(lines: Sequence[str]) -> Iterator[Statement]:
+    for number, line in enumerate(lines, 1):
+        if HINT.search(line) is None or command_of(line) is not None:
+            continue
+        for kind, pattern, value in LINES:
+            for match in pattern.finditer(line):
+                parts = match.groupdict()
+                said = (parts.get("value") or value).strip()
+                yield Statement(kind, (parts.get("subject") or "").strip(), said, number)
+    for answer in transcript(lines):
+        if answer.command and answer.printed and HINT.search(answer.command):
+            yield from _answered(answer)
+
+
+def _answered(answer: Answer) -> Iterator[Statement]:
+    for kind, command, line in ANSWERS:
+        asked = command.search(answer.command)
+        if asked is None:
+            continue
+        subject = (asked.groupdict().get("subject") or "").strip()
+        for number, text in answer.printed:
+            if match := line.match(text):
+                inner = (match.groupdict().get("subject") or "").strip()
+                where = f"{subject.rstrip('/')}/{inner}" if inner and subject else inner or subject
+                yield Statement(kind, where, (match.groupdict().get("value") or "present").strip(), number)
