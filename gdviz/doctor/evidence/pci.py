@@ -9,6 +9,8 @@ from gdviz.doctor.evidence.node import NodeEvidence
 from gdviz.machine import normal_bus_id
 from gdviz.readers import Reading
 from gdviz.readers.lspci import PciFunction, PciListing
+from gdviz.readers.lspci.facts import ACCELERATOR, DISPLAY
+from gdviz.readers.nvidia_smi import SmiQuery
 
 
 def listings(node: NodeEvidence) -> Iterator[tuple[Reading, PciListing]]:
@@ -23,11 +25,15 @@ def function_names(node: NodeEvidence) -> Iterator[tuple[str, str, int | None]]:
             busid = normal_bus_id(function.busid)
             if busid and is_gpu(function):
                 yield busid, function.name, None
+    for _reading, query in node.own(SmiQuery):
+        for gpu in query.gpus:
+            if gpu.busid and gpu.name:
+                yield gpu.busid, gpu.name, gpu.index
 
 
 def is_gpu(function: PciFunction) -> bool:
     """Return whether a function is a GPU: a display controller or accelerator of NVIDIA, AMD or Intel."""
-    return function.class_code is not None and function.class_code >> 8 in (0x03, 0x12)
+    return function.class_code is not None and function.class_code >> 8 in (DISPLAY, ACCELERATOR)
 
 
 @dataclass
@@ -68,11 +74,11 @@ def trees(node: NodeEvidence) -> Iterator[PciTree]:
 def _above(functions: dict[str, PciFunction]) -> dict[str, str]:
     owners: dict[tuple[str, int], tuple[int, str]] = {}
     for busid, function in functions.items():
-        if function.secondary_bus is None or function.subordinate_bus is None:
+        if function.secondary is None or function.subordinate is None:
             continue
         domain = busid[:-8]
-        span = function.subordinate_bus - function.secondary_bus
-        for bus in range(function.secondary_bus, function.subordinate_bus + 1):
+        span = function.subordinate - function.secondary
+        for bus in range(function.secondary, function.subordinate + 1):
             known = owners.get((domain, bus))
             if known is None or span < known[0]:
                 owners[domain, bus] = (span, busid)

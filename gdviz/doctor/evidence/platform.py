@@ -60,8 +60,12 @@ def _virtual_signs(node: NodeEvidence) -> Iterator[Evidence]:
             yield reading.cite(product.line)
     yield from grep(node, _HYPERVISOR_LINE)[:2]
     for reading, listing in listings(node):
+        for hint in listing.hypervisor[:2]:
+            yield reading.cite(hint.line)
         for function in listing.functions:
-            if function.vendor in _VIRTUAL_VENDORS or _VIRTUAL_NAMES.search(function.name):
+            if not listing.hypervisor and (
+                function.vendor in _VIRTUAL_VENDORS or _VIRTUAL_NAMES.search(function.name)
+            ):
                 yield reading.cite(function.line)
                 return
 
@@ -166,5 +170,7 @@ def iommu_groups(node: NodeEvidence) -> dict[str, Known[int]]:
         for function in listing.functions:
             busid = normal_bus_id(function.busid)
             if busid and function.iommu_group is not None:
-                found.setdefault(busid, Known(function.iommu_group, (reading.cite(function.line),)))
+                found.setdefault(busid, Known(
+                    function.iommu_group, (reading.cite(function.iommu_group_line or function.line),)
+                ))
     return found
