@@ -10,6 +10,7 @@ from gdviz.errors import ReaderError
 from gdviz.machine import Machine, Notice
 from gdviz.messages import _
 from gdviz.readers import nccl_topology
+from gdviz.readers.fabric import formats as fabric
 from gdviz.readers.formats import Format, Scope, of_module
 from gdviz.readers.host import formats as host
 from gdviz.readers.notices import shown
@@ -20,6 +21,7 @@ from gdviz.readers.xml_positions import root_tag
 
 FORMATS: tuple[Format, ...] = (
     of_module(nccl_topology, Scope.DOCUMENT),
+    *fabric.FORMATS,
     *host.FORMATS,
 )
 

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from gdviz.readers.reading import Reading
+from gdviz.readers.text_lines import open_lines
 
 KIND = "show_gids"
 TITLE = "show_gids"
+
+_HEAD = re.compile(r"(?m)^\s*DEV\s+PORT\s+INDEX\s+GID\b")
+_ROW = re.compile(
+    r"^\s*(?P<device>[A-Za-z][\w.-]{0,63})\s+(?P<port>\d{1,4})\s+(?P<index>\d{1,5})\s+"
+    r"(?P<gid>(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:.]{0,45}[0-9a-fA-F])"
+    r"(?:\s+(?P<ipv4>\d{1,3}(?:\.\d{1,3}){3}))?(?:\s+(?P<version>v[12]|IB/RoCE v1|RoCE v[12]))?"
+    r"(?:\s+(?P<netdev>[A-Za-z][\w.@-]{0,63}))?\s*$"
+)
+_BEGUN = re.compile(
+    r"(?m)^\s*[A-Za-z][\w.-]{0,63}\s+\d{1,4}\s+\d{1,5}\s+(?:[0-9a-fA-F]{4}:){7}[0-9a-fA-F]{4}\b"
+)
+_TOLD = re.compile(r"^\s*n_gids_found=(?P<count>\d{1,6})\s*$")
+
+#: Rows that are kept.
+MAX_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +59,46 @@ class GidTable:
     """All rows, in order."""
 
     rows: tuple[GidRow, ...]
+
+
+def looks_like(text: str) -> bool:
+    """Return whether the table's heading is there, or a row."""
+    return _HEAD.search(text) is not None or _BEGUN.search(text) is not None
+
+
+def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
+    """Read all rows.
+
+    Parameters
+    ----------
+    data
+        The file's content.
+    name
+        Not used.
+    source
+        Where it was read.
+    """
+    lines, odd = open_lines(data)
+    rows: list[GidRow] = []
+    told: int | None = None
+    for number, line in enumerate(lines, 1):
+        if match := _ROW.match(line):
+            if len(rows) < MAX_ROWS:
+                rows.append(_row(match, number))
+        elif match := _TOLD.match(line):
+            told = int(match["count"])
+    torn = told is not None and told > len(rows)
+    return Reading(KIND, source, facts=GidTable(tuple(rows)), notices=odd, truncated=torn, lines=lines)
+
+
+def _row(match: re.Match[str], line: int) -> GidRow:
+    return GidRow(
+        match["device"],
+        int(match["port"]),
+        int(match["index"]),
+        match["gid"],
+        match["ipv4"] or "",
+        (match["version"] or "")[-2:],
+        match["netdev"] or "",
+        line,
+    )
