@@ -68,6 +68,11 @@ NICS: dict[tuple[int, int], str] = {
     (_MELLANOX, 0x1019): "ConnectX-5 Ex",
     (_MELLANOX, 0x101B): "ConnectX-6",
     (_MELLANOX, 0x101D): "ConnectX-6 Dx",
+    (_MELLANOX, 0x1014): "ConnectX-4 virtual function",
+    (_MELLANOX, 0x1016): "ConnectX-4 Lx virtual function",
+    (_MELLANOX, 0x1018): "ConnectX-5 virtual function",
+    (_MELLANOX, 0x101A): "ConnectX-5 Ex virtual function",
+    (_MELLANOX, 0x101C): "ConnectX-6 virtual function",
     (_MELLANOX, 0x101E): "ConnectX virtual function",
     (_MELLANOX, 0x101F): "ConnectX-6 Lx",
     (_MELLANOX, 0x1021): "ConnectX-7",
@@ -82,6 +87,11 @@ NICS: dict[tuple[int, int], str] = {
     (_BROADCOM, 0x1760): "BCM57608 Thor 2",
 }
 
+#: Virtual functions of SR-IOV, as virtual machines see a port of a ConnectX.
+VIRTUAL_FUNCTIONS = frozenset(
+    (_MELLANOX, device) for device in (0x1014, 0x1016, 0x1018, 0x101A, 0x101C, 0x101E)
+)
+
 #: NVLink per link and direction by compute capability, bytes per second (NVIDIA's data sheets).
 NVLINK_BYTES_PER_S = {60: 20e9, 70: 25e9, 80: 25e9, 86: 14.0625e9, 90: 25e9, 100: 50e9}
 
@@ -94,6 +104,11 @@ def gpu_model(vendor: int | None, device: int | None) -> GpuModel | None:
 def nic_model(vendor: int | None, device: int | None) -> str | None:
     """Return a NIC's model name by its PCI ids, or None."""
     return NICS.get((vendor, device)) if vendor is not None and device is not None else None
+
+
+def is_virtual_function(vendor: int | None, device: int | None) -> bool:
+    """Return whether PCI ids are those of a NIC's virtual function."""
+    return (vendor, device) in VIRTUAL_FUNCTIONS
 
 
 def nvlink_bytes_per_s(compute_capability: int | None, count: int) -> float | None:

@@ -15,6 +15,7 @@ from gdviz.model.results import (
     Side,
     Stage,
 )
+from gdviz.model.sharing import Transfer, predict_together
 from gdviz.model.workload import DataPath, Endpoint, Fabric, Op, Workload
 
 __all__ = [
@@ -35,10 +36,12 @@ __all__ = [
     "Prediction",
     "Side",
     "Stage",
+    "Transfer",
     "Workload",
     "breakdown",
     "flow",
     "predict",
+    "predict_together",
     "sweep",
     "timeline",
 ]

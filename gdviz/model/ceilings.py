@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from gdviz.messages import _
+from gdviz.model.constants import Constants
 from gdviz.model.pcie import (
     completion_bytes,
     packet_bytes_per_s,
@@ -16,6 +17,7 @@ from gdviz.model.results import Ceiling, Place, PlaceKind, Side
 from gdviz.model.route import Route, Step
 from gdviz.model.setup import End, Setup
 from gdviz.model.wire import message_bytes
+from gdviz.model.workload import Op
 from gdviz.quantities import format_bits
 
 
@@ -55,21 +57,21 @@ RATE, TRAFFIC, CPU = "rate", "traffic", "cpu"
 def usage(setup: Setup, size_bytes: int, qps: int) -> Usage:
     """Return how long one message (or chunk) of that size keeps every place busy."""
     found = Usage()
-    add_route(found, setup, setup.source.data, size_bytes, reads=True)
-    add_route(found, setup, setup.sink.data, size_bytes, reads=False)
+    if not setup.inlined(size_bytes):
+        add_route(found, setup.constants, setup.source.data, size_bytes, reads=True)
+    add_route(found, setup.constants, setup.sink.data, size_bytes, reads=False)
     for end, reads in ((setup.source, False), (setup.sink, True)):
         if end.copy is not None:
-            add_route(found, setup, end.copy, size_bytes, reads=reads)
+            add_route(found, setup.constants, end.copy, size_bytes, reads=reads)
     _wire(found, setup, size_bytes, qps)
     return found
 
 
-def add_route(found: Usage, setup: Setup, route: Route, size_bytes: int, *, reads: bool) -> None:
+def add_route(found: Usage, constants: Constants, route: Route, size_bytes: int, *, reads: bool) -> None:
     """Count one message that a route's requester reads or writes."""
-    constants = setup.constants
     for step in route.steps:
         if step.link is not None:
-            _link(found, setup, route, step, size_bytes, reads=reads)
+            _link(found, constants, route, step, size_bytes, reads=reads)
         elif step.bytes_per_s:
             # Memory is one lane: what is written and what is read share it.
             one_lane = step.place.kind is not PlaceKind.LINK
@@ -79,7 +81,7 @@ def add_route(found: Usage, setup: Setup, route: Route, size_bytes: int, *, read
                 found.crossings[step.place] = found.crossings.get(step.place, 0) + 1
         found.crossings.setdefault(step.place, 1)
     if route.root is not None:
-        _root_complex(found, setup, route, route.root, size_bytes, reads=reads)
+        _root_complex(found, constants, route, route.root, size_bytes, reads=reads)
     # A GPU's copy engine keeps enough reads under way; of NICs the number of tags is known.
     if reads and not route.steps[-1].name:
         # Requests of MRRS bytes, so many under way: the pipe is emptied once a round trip.
@@ -90,11 +92,11 @@ def add_route(found: Usage, setup: Setup, route: Route, size_bytes: int, *, read
 
 
 def _root_complex(
-    found: Usage, setup: Setup, route: Route, root: Place, size_bytes: int, *, reads: bool
+    found: Usage, constants: Constants, route: Route, root: Place, size_bytes: int, *, reads: bool
 ) -> None:
     by_nic = not route.steps[-1].name
     strict = route.strict_write
-    if strict and by_nic and not reads and not setup.constants.relaxed_ordering:
+    if strict and by_nic and not reads and not constants.relaxed_ordering:
         found.add(root, "strict", _("CPU root complex, strict ordering"), size_bytes / strict)
     peer = route.peer
     if peer is None:
@@ -113,20 +115,21 @@ def _direction(step: Step, *, along: bool) -> str:
     return "up" if step.along_up == along else "down"
 
 
-def _link(found: Usage, setup: Setup, route: Route, step: Step, size_bytes: int, *, reads: bool) -> None:
+def _link(
+    found: Usage, constants: Constants, route: Route, step: Step, size_bytes: int, *, reads: bool
+) -> None:
     assert step.link is not None
-    constants = setup.constants
     rate = packet_bytes_per_s(step.link, constants.mps_bytes)
     payload = constants.mps_bytes
     if route.peer is not None and route.peer.payload_bytes and step.beyond_root == reads:
         # The root complex passes peer-to-peer traffic on in packets of its own size.
         payload = min(payload, route.peer.payload_bytes)
     if reads:
-        data = completion_bytes(size_bytes, payload)
-        requests = read_request_bytes(size_bytes, constants.mrrs_bytes)
+        data = completion_bytes(size_bytes, payload, ecrc=constants.ecrc)
+        requests = read_request_bytes(size_bytes, constants.mrrs_bytes, ecrc=constants.ecrc)
         found.add(step.place, _direction(step, along=False), step.name, requests / rate)
     else:
-        data = write_bytes(size_bytes, payload)
+        data = write_bytes(size_bytes, payload, ecrc=constants.ecrc)
     found.add(step.place, _direction(step, along=reads), step.name, data / rate)
 
 
@@ -142,19 +145,23 @@ def wire_bytes_per_s(setup: Setup) -> float:
 
 def _wire(found: Usage, setup: Setup, size_bytes: int, qps: int) -> None:
     constants = setup.constants
-    switch_s = constants.qp_switch_s if qps > 1 else 0.0
+    gap_s = constants.qp_switch_s if qps > 1 else 0.0
+    virtual = any(end.virtual_function for end in (setup.local, setup.remote))
+    if virtual:
+        gap_s += constants.vf_gap_s * (2 if setup.op is Op.READ else 1)
     data = message_bytes(size_bytes, setup.fabric, setup.op)
     for end in (setup.local, setup.remote):
         speed = port_bytes_per_s(end, setup)
         name = _("NIC port {speed}") if end.nic.speed_bytes_per_s else _("NIC port {speed} (assumed)")
-        found.add(end.port, "port", name.format(speed=format_bits(speed)), data / speed + switch_s)
+        found.add(end.port, "port", name.format(speed=format_bits(speed)), data / speed + gap_s)
         found.crossings[end.port] = 1
     wire = Place(Side.WIRE, PlaceKind.WIRE, "fabric")
     speed = wire_bytes_per_s(setup)
     name = _("{fabric} wire {speed}").format(fabric=setup.fabric.name, speed=format_bits(speed))
     found.add(wire, "wire", name, data / speed)
     found.crossings[wire] = 1
-    rate_s = max(constants.nic_message_s, constants.qp_message_s / qps)
+    own_s = constants.vf_message_s if virtual else constants.nic_message_s
+    rate_s = max(own_s, constants.qp_message_s / qps)
     found.add(setup.local.nic_place, RATE, _("Message rate"), rate_s)
 
 

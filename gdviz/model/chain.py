@@ -59,25 +59,26 @@ class Chain:
             each = [copy_s(end, setup, size) for size, _first in kinds]
             return visit(each, each)
 
-        def working(end: End, delay_s: float) -> Visit:
+        def working(end: End, more_s: float = 0.0) -> Visit:
             each = [cpu_s(end, setup, size, constants.batch) for size, _first in kinds]
-            return visit(each, [delay_s] * len(kinds))
+            return visit(each, [launch_s(end, setup, size) + more_s for size, _first in kinds])
 
-        def waiting(seconds: float) -> Visit:
-            return visit([0.0] * len(kinds), [seconds] * len(kinds))
+        def waiting(end: End, more_s: float = 0.0) -> Visit:
+            each = [wait_s(end, setup, size) + more_s for size, _first in kinds]
+            return visit([0.0] * len(kinds), each)
 
         crossing = visit(
             [usage(setup, size, 1).busy_hardware() for size, _first in kinds],
             [each.end_s if read else each.landed_s for each in networks],
         )
         visits = [
-            working(source, launch_s(source, setup)),
+            working(source),
             copying(source),
-            waiting(wait_s(source, setup) + signal_s),
+            waiting(source, signal_s),
             crossing,
-            working(sink, notice_s(setup) + launch_s(sink, setup)),
+            working(sink, notice_s(setup)),
             copying(sink),
-            waiting(wait_s(sink, setup)),
+            waiting(sink),
         ]
         window = Window(len(visits), constants.bounce_buffers)
         _posted, done, begun = window.run(visits, np.zeros(len(sizes)))

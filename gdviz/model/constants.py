@@ -78,6 +78,11 @@ class Constants:
         for an acknowledgement causes it is inferred, and 128 KiB is chosen between the two sizes.
     nic_buffer_bytes
         What a NIC reads ahead of the wire. 128 KiB; assumed.
+    vf_message_s, vf_gap_s
+        A virtual function's own time for one message, 352 ns (2.84 million messages a second), and how
+        long its port stays silent between two messages, once for each direction that a message uses
+        (a WRITE one, a READ two): 115 ns. Both read off an HDR port behind an SR-IOV virtual function
+        (perftest in AKS); that a scheduler takes that time is inferred.
     read_depth
         RDMA reads that a queue pair has under way. 16: max_qp_rd_atom of mlx5 devices; unverified.
     relaxed_ordering
@@ -86,6 +91,14 @@ class Constants:
         Completion and work queue entries: 64 B each on mlx5; unverified.
     poll_s
         CPU time to see a completion. 20 ns, as UCX ships.
+    inline_bytes
+        Messages of host memory up to this size travel inside the work queue entry (IBV_SEND_INLINE), so
+        that the NIC need not fetch them. 0, off.
+    blueflame
+        Whether a message that is posted alone goes to the NIC with the doorbell, so that its entry need
+        not be fetched. Off.
+    ecrc
+        Whether PCIe packets end in an end-to-end checksum of 4 B (ECRC). Off, as systems ship.
     copy_launch_s, copy_start_s, copy_wait_s
         A cudaMemcpyAsync call, the copy engine's start, and the CPU's waiting for its end. 6.5 us in all:
         GDRCopy's README gives 6 to 7 us for a small cudaMemcpy; the split among the three is assumed.
@@ -94,6 +107,17 @@ class Constants:
         buffer of 4 MiB in 8 steps; unverified.
     memcpy_bytes_per_s
         One core's copy inside host memory. 12 GB/s, usual with large blocks; unverified.
+    gdrcopy_bytes
+        Staged messages up to this size are copied by the CPU through the GPU's BAR (GDRCopy) and not by
+        its copy engine. 0, off; MVAPICH2-GDR switches at 8 KiB.
+    gdrcopy_write_s, gdrcopy_write_bytes_per_s, gdrcopy_read_s, gdrcopy_read_bytes_per_s
+        Start and bandwidth of a CPU's copy to and from GPU memory through the BAR. GDRCopy's README (V100):
+        1 B in 0.0889 us and 16 MiB in 1661 us to the GPU; 1 B in 0.907 us and 1 MiB in 1970.7 us from it.
+    socket_packet_s
+        CPU time of the kernel's TCP stack for one packet. 0.9 us: 3.15 GB/s of NCCL's socket transport over
+        IPoIB (AKS), with one copy to the user and packets of `socket_mtu_bytes`.
+    socket_mtu_bytes
+        Bytes of a TCP packet. 4092 - 52: the IPoIB MTU of a 4 KiB link less IP and TCP headers.
     notice_s
         CPU time to notice at the far end that data have come, and to act. 0.3 us: a poll of a flag in
         memory and a branch, assumed.
@@ -132,17 +156,29 @@ class Constants:
     nic_message_s: float = 3e-9
     first_burst_bytes: int = 128 * 1024
     nic_buffer_bytes: int = 128 * 1024
+    vf_message_s: float = 352e-9
+    vf_gap_s: float = 115e-9
     read_depth: int = 16
     relaxed_ordering: bool = True
     cqe_bytes: int = 64
     wqe_bytes: int = 64
     poll_s: float = 20e-9
+    inline_bytes: int = 0
+    blueflame: bool = False
+    ecrc: bool = False
     copy_launch_s: float = 2.5e-6
     copy_start_s: float = 1.5e-6
     copy_wait_s: float = 2.5e-6
     chunk_bytes: int = 512 * 1024
     bounce_buffers: int = 8
     memcpy_bytes_per_s: float = 12e9
+    gdrcopy_bytes: int = 0
+    gdrcopy_write_s: float = 0.0889e-6
+    gdrcopy_write_bytes_per_s: float = 16 * 2**20 / 1661e-6
+    gdrcopy_read_s: float = 0.907e-6
+    gdrcopy_read_bytes_per_s: float = 2**20 / 1970.7e-6
+    socket_packet_s: float = 0.9e-6
+    socket_mtu_bytes: int = 4092 - 52
     notice_s: float = 0.3e-6
     cpu_sigma: float = 0.2
     interrupt_hz: float = 1000.0
@@ -157,6 +193,9 @@ DEFAULTS = Constants()
 _H100 = "H100 + ConnectX-7 400G, PIX, RC WRITE, rdma4py ibverbs/BENCHMARKS.md"
 _A30 = "A30 + ConnectX-6 at SYS, perftest #241 and ucx #9212"
 _EPYC = "EPYC 7452 + V100, StackOverflow 59277346"
+_VF = "HDR InfiniBand through a virtual function, AKS, aks-rdma-infiniband"
+_STRICT = "relaxed ordering off, ucx PR #8062 (AMD) and PR #10955 (Emerald Rapids)"
+_SOCKETS = "NCCL AllReduce over IPoIB, aks-rdma-infiniband"
 _100G = "GPUDirect over 100GbE, MTU 1024, cloud-native-docs gpu-operator-rdma.rst"
 
 #: Constants that were chosen so that a table comes out, and that table. A name with a dot is a ceiling of
@@ -169,7 +208,11 @@ FITTED: Mapping[str, str] = MappingProxyType(
         "first_burst_bytes": _H100,
         "cpu_sigma": _H100,
         "qp_message_s": _100G,
+        "vf_message_s": _VF,
+        "vf_gap_s": _VF,
+        "socket_packet_s": _SOCKETS,
         "peer.skylake_across": _A30,
-        "peer.zen_2": _EPYC,
+        "peer.zen_2_read": _EPYC,
+        "peer.strict_write": _STRICT,
     }
 )

@@ -14,14 +14,19 @@ def chunks_of(size_bytes: int, chunk_bytes: int) -> list[int]:
     return [chunk_bytes] * full + ([rest] if rest else [])
 
 
-def launch_s(end: End, setup: Setup) -> float:
+def by_cpu(end: End, setup: Setup, size_bytes: int) -> bool:
+    """Return whether a CPU copies: memory of a host, or a small piece of GPU memory through the BAR."""
+    return end.cpu_copies or (end.copy is not None and size_bytes <= setup.constants.gdrcopy_bytes)
+
+
+def launch_s(end: End, setup: Setup, size_bytes: int) -> float:
     """Return CPU seconds to launch a copy; a CPU that copies itself launches nothing."""
-    return 0.0 if end.cpu_copies else setup.constants.copy_launch_s
+    return 0.0 if by_cpu(end, setup, size_bytes) else setup.constants.copy_launch_s
 
 
-def wait_s(end: End, setup: Setup) -> float:
+def wait_s(end: End, setup: Setup, size_bytes: int) -> float:
     """Return CPU seconds to wait for a copy's end."""
-    return 0.0 if end.cpu_copies else setup.constants.copy_wait_s
+    return 0.0 if by_cpu(end, setup, size_bytes) else setup.constants.copy_wait_s
 
 
 def copy_s(end: End, setup: Setup, size_bytes: int) -> float:
@@ -31,14 +36,18 @@ def copy_s(end: End, setup: Setup, size_bytes: int) -> float:
         return size_bytes / constants.memcpy_bytes_per_s
     assert end.copy is not None
     reads = end is setup.sink
+    if by_cpu(end, setup, size_bytes):
+        if reads:
+            return constants.gdrcopy_write_s + size_bytes / constants.gdrcopy_write_bytes_per_s
+        return constants.gdrcopy_read_s + size_bytes / constants.gdrcopy_read_bytes_per_s
     return constants.copy_start_s + busy_s(setup, end.copy, size_bytes, reads=reads)
 
 
 def cpu_s(end: End, setup: Setup, size_bytes: int, batch: int) -> float:
     """Return CPU seconds of one end for one chunk."""
     constants = setup.constants
-    total = launch_s(end, setup) + wait_s(end, setup)
-    if end.cpu_copies:
+    total = launch_s(end, setup, size_bytes) + wait_s(end, setup, size_bytes)
+    if by_cpu(end, setup, size_bytes):
         total += copy_s(end, setup, size_bytes)
     if end.side is Side.LOCAL:
         total += constants.post_s + constants.program_s / batch
@@ -50,15 +59,19 @@ def cpu_s(end: End, setup: Setup, size_bytes: int, batch: int) -> float:
 def near_s(setup: Setup, size_bytes: int) -> float:
     """Return CPU seconds at the source that a message of one chunk waits for."""
     end = setup.source
-    copying = copy_s(end, setup, size_bytes) if end.cpu_copies else 0.0
-    return launch_s(end, setup) + wait_s(end, setup) + copying
+    return _hands_s(end, setup, size_bytes)
 
 
 def far_s(setup: Setup, size_bytes: int) -> float:
     """Return CPU seconds at the sink that a message of one chunk waits for."""
     end = setup.sink
-    copying = copy_s(end, setup, size_bytes) if end.cpu_copies else 0.0
-    return launch_s(end, setup) + wait_s(end, setup) + copying + notice_s(setup)
+    return _hands_s(end, setup, size_bytes) + notice_s(setup)
+
+
+def _hands_s(end: End, setup: Setup, size_bytes: int) -> float:
+    if by_cpu(end, setup, size_bytes):
+        return copy_s(end, setup, size_bytes)
+    return launch_s(end, setup, size_bytes) + wait_s(end, setup, size_bytes)
 
 
 def notice_s(setup: Setup) -> float:

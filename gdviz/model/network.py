@@ -96,7 +96,7 @@ def _posting(setup: Setup) -> list[Stage]:
     post_s = constants.post_s + constants.program_s / 2
     posted = post_s + local.host.latency_s
     fetched = posted + local.host.round_trip_s + constants.nic_fetch_s
-    return [
+    stages = [
         Stage(
             "post", _("Post"), Side.LOCAL, (local.cpu, local.host.places[0]), 0.0, post_s, cpu=True,
             text=_("The CPU writes a work queue entry to host memory: {size}.").format(
@@ -107,19 +107,24 @@ def _posting(setup: Setup) -> list[Stage]:
             "doorbell", _("Doorbell"), Side.LOCAL, local.from_cpu, post_s, posted,
             text=_("The CPU rings the NIC's doorbell: a small write over PCIe."),
         ),
+    ]  # fmt: skip
+    if constants.blueflame:
+        return stages
+    stages.append(
         Stage(
             "wqe_fetch", _("WQE fetch"), Side.LOCAL, local.host.places, posted, fetched,
             text=_("The NIC reads the work queue entry from host memory over PCIe: {size}.").format(
                 size=format_size(constants.wqe_bytes)
             ),
-        ),
-    ]  # fmt: skip
+        )
+    )  # fmt: skip
+    return stages
 
 
 def busy_s(setup: Setup, route: Route, size_bytes: int, *, reads: bool) -> float:
     """Return for how long a message keeps the narrowest place of a route busy."""
     found = Usage()
-    add_route(found, setup, route, size_bytes, reads=reads)
+    add_route(found, setup.constants, route, size_bytes, reads=reads)
     return found.busy_hardware()
 
 
@@ -145,8 +150,9 @@ def _pipeline(
     def write_s(part: int) -> float:
         return busy_s(setup, sink.data, part, reads=False)
 
-    ready = at + source.data.round_trip_s + read_s(first)
-    read_end = at + source.data.round_trip_s + read_s(size_bytes)
+    inline = setup.inlined(size_bytes)
+    ready = at if inline else at + source.data.round_trip_s + read_s(first)
+    read_end = at if inline else at + source.data.round_trip_s + read_s(size_bytes)
     sent = max(ready + wire_s(size_bytes), read_end + wire_s(last))
     pause: list[Stage] = []
     if idle and setup.op is not Op.READ and size_bytes > constants.first_burst_bytes:
@@ -200,6 +206,8 @@ def _pipeline(
             moves_bytes=True, text=_write_text(sink).format(size=size),
         ),
     ]  # fmt: skip
+    if inline:
+        del stages[0]
     if setup.op is Op.SEND:
         stages += _told(setup, issued)
     return stages, issued, landed

@@ -21,6 +21,8 @@ Bytes = TypeVar("Bytes", int, npt.NDArray[np.int64])
 REQUEST_HEADER_BYTES = 24
 #: ... or 8 B of completer and requester (completions).
 COMPLETION_HEADER_BYTES = 20
+#: The optional end-to-end checksum at a packet's end.
+ECRC_BYTES = 4
 
 _DLLP_BYTES = 8
 _SKIP_BYTES, _SKIP_INTERVAL_BYTES = 4, 1538
@@ -60,19 +62,19 @@ def packet_bytes_per_s(link: PcieLink, mps_bytes: int) -> float:
     return lane_bytes_per_s(link.gen) * link.width * link_layer_share(link.width, mps_bytes)
 
 
-def write_bytes(size_bytes: Bytes, payload_bytes: int) -> Bytes:
+def write_bytes(size_bytes: Bytes, payload_bytes: int, *, ecrc: bool = False) -> Bytes:
     """Return bytes on the link for a write, in packets of at most `payload_bytes`."""
-    return size_bytes + -(-size_bytes // payload_bytes) * REQUEST_HEADER_BYTES
+    return size_bytes + -(-size_bytes // payload_bytes) * (REQUEST_HEADER_BYTES + ECRC_BYTES * ecrc)
 
 
-def completion_bytes(size_bytes: Bytes, payload_bytes: int) -> Bytes:
+def completion_bytes(size_bytes: Bytes, payload_bytes: int, *, ecrc: bool = False) -> Bytes:
     """Return bytes on the link for the data that answer a read."""
-    return size_bytes + -(-size_bytes // payload_bytes) * COMPLETION_HEADER_BYTES
+    return size_bytes + -(-size_bytes // payload_bytes) * (COMPLETION_HEADER_BYTES + ECRC_BYTES * ecrc)
 
 
-def read_request_bytes(size_bytes: Bytes, mrrs_bytes: int) -> Bytes:
+def read_request_bytes(size_bytes: Bytes, mrrs_bytes: int, *, ecrc: bool = False) -> Bytes:
     """Return bytes on the link, against the data, that ask for a read."""
-    return -(-size_bytes // mrrs_bytes) * REQUEST_HEADER_BYTES
+    return -(-size_bytes // mrrs_bytes) * (REQUEST_HEADER_BYTES + ECRC_BYTES * ecrc)
 
 
 def effective_bytes_per_s(

@@ -51,9 +51,10 @@ _SKYLAKE = PeerCeilings(
 )  # fmt: skip
 _SAPPHIRE_RAPIDS = PeerCeilings(None, None, 22e9, 22e9, _INTEL_PAYLOAD, "sockets: NCCL")
 _EMERALD_RAPIDS = PeerCeilings(None, None, 40e9, 40e9, _INTEL_PAYLOAD, "sockets: NCCL")
+# The write of that measurement ran at the Gen3 link's own speed, so it names no ceiling of the root complex.
 _ZEN_1_2 = PeerCeilings(
-    6.1e9, 14.3e9, 5.1e9, 14.3e9, None,
-    "EPYC 7452 + V100: StackOverflow 59277346; across: read UCX 1.22 (AMD SYS), write assumed",
+    6.1e9, None, 5.1e9, 16e9, None,
+    "read: EPYC 7452 + V100, StackOverflow 59277346; across: read UCX 1.22 (AMD SYS), write NCCL",
 )  # fmt: skip
 _ZEN_3_ON = PeerCeilings(
     22.5e9, None, 16e9, 16e9, None,

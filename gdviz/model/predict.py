@@ -74,7 +74,7 @@ def flow(
     """Return a running transfer, to take messages from."""
     setup = build(local, remote, workload.op, workload.path, fabric, constants)
     shape = profile(setup, workload)
-    return Flow(shape, _answer(shape, constants, 2000, seed), constants, seed)
+    return Flow(shape, answer(shape, constants, 2000, seed), constants, seed)
 
 
 def sweep(
@@ -102,10 +102,11 @@ def sweep(
 
 
 def _predict(setup: Setup, workload: Workload, messages: int, seed: int) -> Prediction:
-    return _answer(profile(setup, workload), setup.constants, messages, seed)
+    return answer(profile(setup, workload), setup.constants, messages, seed)
 
 
-def _answer(shape: Profile, constants: Constants, messages: int, seed: int) -> Prediction:
+def answer(shape: Profile, constants: Constants, messages: int, seed: int) -> Prediction:
+    """Return the prediction of one workload, its latency drawn from so many messages."""
     visits, tail = draw(shape, np.random.default_rng(seed), max(1, messages), constants)
     among = tail + sum(visit.delay_s for visit in visits)
     times = among + shape.idle_s

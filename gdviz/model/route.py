@@ -116,7 +116,7 @@ def route(
     if isinstance(joint, Cpu):
         up, down = _over_c2c(up), _over_c2c(down)
     of_gpu = isinstance(memory, Gpu)
-    peer = of_gpu and isinstance(requester, Nic) and _is_root(joint)
+    peer = of_gpu and _is_root(joint)
     steps = [] if of_gpu else [_host_memory(memory, up[0], side, constants)]
     steps += _climb(up, side, constants, along_up=True)
     beyond = False

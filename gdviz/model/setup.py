@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gdviz.machine import Cpu, Gpu, Nic
+from gdviz.machine.known import is_virtual_function
 from gdviz.model.constants import Constants
 from gdviz.model.results import Place, PlaceKind, Side
 from gdviz.model.route import Route, memory_cpu, route
@@ -40,6 +41,11 @@ class End:
     def cpu(self) -> Place:
         """The CPU that posts, launches and polls."""
         return next(place for place in self.host.places if place.kind is PlaceKind.PART)
+
+    @property
+    def virtual_function(self) -> bool:
+        """Whether the NIC is a virtual function of SR-IOV."""
+        return is_virtual_function(self.nic.pci.vendor, self.nic.pci.device)
 
     @property
     def port(self) -> Place:
@@ -83,6 +89,11 @@ class Setup:
     def one_way_s(self) -> float:
         """Seconds from NIC to NIC without the bits' own time."""
         return one_way_s(self.fabric, self.constants)
+
+    def inlined(self, size_bytes: int) -> bool:
+        """Return whether a message travels inside its work queue entry: small, and out of host memory."""
+        small = size_bytes <= self.constants.inline_bytes
+        return small and self.op is not Op.READ and self.source.gpu is None
 
     @property
     def staged(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from gdviz.messages import _
 from gdviz.model.ceilings import CPU, TRAFFIC, Usage, usage
 from gdviz.model.chain import Chain
-from gdviz.model.copies import chunks_of, copy_s, cpu_s, launch_s, notice_s, wait_s
+from gdviz.model.copies import by_cpu, chunks_of, copy_s, cpu_s, launch_s, notice_s, wait_s
 from gdviz.model.results import Place, Side, Stage
 from gdviz.model.setup import End, Setup
 from gdviz.model.workload import Op
@@ -33,9 +33,10 @@ def _chunk_usage(setup: Setup, size_bytes: int, qps: int, batch: int) -> Usage:
     for end in (setup.source, setup.sink):
         found.add(end.cpu, CPU, _("CPU work of staging"), cpu_s(end, setup, size_bytes, batch))
         found.crossings.setdefault(end.cpu, 1)
-        if end.copy is not None:
+        if end.copy is not None and not by_cpu(end, setup, size_bytes):
             engine = end.copy.places[-1]
-            found.add(engine, "copy", _("Copy engine"), copy_s(end, setup, size_bytes))
+            lane = "copy out" if end is setup.source else "copy in"
+            found.add(engine, lane, _("Copy engine"), copy_s(end, setup, size_bytes))
         elif end.cpu_copies:
             memory = end.data.steps[0]
             # The CPU reads the one buffer and writes the other.
@@ -61,8 +62,8 @@ def staged_stages(setup: Setup, size_bytes: int) -> tuple[Stage, ...]:
         )  # fmt: skip
     stages += _copy_stages(setup, setup.source, chain, 0)
     if setup.op is Op.READ:
-        waited = chain.starts[2][1] + wait_s(setup.source, setup)
-        begun = chain.starts[2][0] + wait_s(setup.source, setup)
+        waited = chain.starts[2][1] + wait_s(setup.source, setup, chain.sizes[-1])
+        begun = chain.starts[2][0] + wait_s(setup.source, setup, chain.sizes[0])
         stages.append(
             Stage(
                 "reply", _("Reply"), Side.WIRE, _signal(setup.remote, setup.local),
@@ -110,11 +111,13 @@ def _copy_stages(setup: Setup, end: End, chain: Chain, at: int) -> list[Stage]:
             )
         )  # fmt: skip
         start, stop = start + notice, stop + notice
-    if end.cpu_copies:
+    if by_cpu(end, setup, last):
         memory = end.data.places[0]
+        gpu = (end.copy.places[-1],) if end.copy is not None else (memory,)
+        ways = (*gpu, end.cpu, memory) if outwards else (memory, end.cpu, *gpu)
         stages.append(
             Stage(
-                "copy", _("Copy by the CPU"), end.side, (memory, end.cpu, memory),
+                "copy", _("Copy by the CPU"), end.side, ways,
                 copy[0], copy[1] + copy_s(end, setup, last), cpu=True, moves_bytes=True,
                 text=(
                     _("The CPU copies {size} to the bounce buffer.")
@@ -129,7 +132,7 @@ def _copy_stages(setup: Setup, end: End, chain: Chain, at: int) -> list[Stage]:
     stages += [
         Stage(
             "copy_launch", _("Copy launch"), end.side, (end.cpu, *_tail(to_gpu, end.cpu)), start,
-            stop + launch_s(end, setup), cpu=True,
+            stop + launch_s(end, setup, last), cpu=True,
             text=_("The CPU calls the GPU driver, which tells the GPU's copy engine what to do."),
         ),
         Stage(
@@ -144,7 +147,7 @@ def _copy_stages(setup: Setup, end: End, chain: Chain, at: int) -> list[Stage]:
         ),
         Stage(
             "copy_wait", _("Copy wait"), end.side, (to_gpu[0], end.cpu), wait[0],
-            wait[1] + wait_s(end, setup), cpu=True,
+            wait[1] + wait_s(end, setup, last), cpu=True,
             text=_("The CPU waits for the copy's end and wakes up."),
         ),
     ]  # fmt: skip
