@@ -1,0 +1,58 @@
+"""Which PCI functions are the GPUs and the RDMA NICs of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gdviz.doctor.evidence.node import NodeEvidence
+from gdviz.doctor.evidence.pci import is_gpu
+from gdviz.readers import Reading
+from gdviz.readers.lspci import PciFunction, PciListing
+from gdviz.readers.lspci.facts import INFINIBAND_CLASS, NETWORK
+
+#: Drivers of NICs that do RDMA, and vendors that make little else (Mellanox; Amazon's EFA by device).
+_DRIVERS = {"mlx5_core", "mlx4_core", "bnxt_en", "bnxt_re", "irdma", "ice", "efa", "ionic", "hns3", "erdma", "qedr"}
+_MELLANOX = 0x15B3
+
+
+def is_rdma_nic(function: PciFunction) -> bool:
+    """Return whether a function is a NIC that does RDMA."""
+    if function.class_code == INFINIBAND_CLASS:
+        return True
+    if function.class_code is None or function.class_code >> 8 != NETWORK:
+        return False
+    return (
+        function.vendor == _MELLANOX
+        or function.driver in _DRIVERS
+        or "mellanox" in function.name.lower()
+        or "connectx" in function.name.lower()
+    )
+
+
+def rdma_functions(node: NodeEvidence, reading: Reading) -> Iterator[PciFunction]:
+    """Go through the RDMA NICs of a listing."""
+    del node
+    if isinstance(reading.facts, PciListing):
+        for function in reading.facts.functions:
+            if is_rdma_nic(function):
+                yield function
+
+
+def gpu_functions(reading: Reading) -> Iterator[PciFunction]:
+    """Go through the GPUs of a listing (consoles of management controllers are none)."""
+    if isinstance(reading.facts, PciListing):
+        for function in reading.facts.functions:
+            maker = function.vendor in (0x10DE, 0x1002, 0x8086) or any(
+                word in function.name for word in ("NVIDIA", "AMD", "Advanced Micro", "Intel")
+            )
+            if is_gpu(function) and maker:
+                yield function
+
+
+def bus_ids_in_use(node: NodeEvidence) -> set[str] | None:
+    """Return bus ids of the NICs that the job uses; None where no file says which."""
+    if not node.log.nics:
+        return None
+    names = {nic.name for nic in node.log.nics.values()}
+    known = {nic.busid for nic in node.joined.nics if nic.name in names and nic.busid}
+    return known or None
