@@ -120,8 +120,8 @@ class PciFunction:
         Buses of a bridge.
     denied_line
         Line of ``<access denied>``: without root lspci shows no capabilities.
-    physfn
-        Bus id of the physical function of an SR-IOV virtual one, if printed.
+    above
+        Bus id of the bridge above it, where the text itself says so (``-PP``, ``-t``).
     """
 
     busid: str
@@ -158,6 +158,7 @@ class PciFunction:
     bus_line: int | None = None
     physical_slot: str = ""
     serial: str = ""
+    above: str = ""
     denied_line: int | None = None
 
     @property
@@ -180,10 +181,19 @@ class PciFunction:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A line that speaks of a hypervisor: `name` is KVM/QEMU, VMware, Hyper-V, Xen, Amazon EC2 ..."""
+    """A device of a hypervisor or a cloud.
+
+    Attributes
+    ----------
+    name
+        ``KVM/QEMU``, ``VMware``, ``Hyper-V``, ``Xen``, ``Amazon EC2``, ``Google Cloud``.
+    proof
+        Whether only virtual machines have it; a cloud's bare-metal machines have the cloud's devices too.
+    """
 
     name: str
     line: int
+    proof: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +205,7 @@ class PciListing:
     functions
         In the order of the text; a bus id occurs once (what a second block says of it is merged).
     hypervisor
-        Devices that only hypervisors make.
+        Devices that hypervisors and clouds make, one line for each of these.
     loose_acs
         ``ACSCtl`` lines of which no function is known: the text went through grep.
     verbose
@@ -212,6 +222,11 @@ class PciListing:
     verbose: bool = False
     denied: bool = False
     tree: bool = False
+
+    @property
+    def bridges(self) -> tuple[PciFunction, ...]:
+        """PCI-to-PCI bridges: root ports and every port of every switch."""
+        return tuple(function for function in self.functions if function.is_bridge)
 
     def function(self, busid: str) -> PciFunction | None:
         """Return the function of a bus id in its normal spelling, None if there is none."""
