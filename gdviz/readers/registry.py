@@ -14,6 +14,7 @@ from gdviz.readers.fabric import formats as fabric
 from gdviz.readers.formats import Format, Scope, of_module
 from gdviz.readers.host import formats as host
 from gdviz.readers.notices import shown
+from gdviz.readers.nvidia_smi import formats as nvidia_smi
 from gdviz.readers.pages import read_page
 from gdviz.readers.reading import Reading
 from gdviz.readers.source import MAX_SHOWN, read_bytes, to_text
@@ -22,6 +23,7 @@ from gdviz.readers.xml_positions import root_tag
 FORMATS: tuple[Format, ...] = (
     of_module(nccl_topology, Scope.DOCUMENT),
     of_module(lspci),
+    *nvidia_smi.FORMATS,
     *fabric.FORMATS,
     *host.FORMATS,
 )

@@ -135,7 +135,6 @@ class SmiGpu:
     addressing_mode: str = ""
     addressing_line: int | None = None
     persistence_mode: str = ""
-    p2p_write_cache: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,6 @@ class NvLinkState:
     active: bool
     bytes_per_s: float | None
     line: int
-    remote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
