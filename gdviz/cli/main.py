@@ -23,6 +23,7 @@ COMMANDS: tuple[str, ...] = (
     "path",
     "machines",
     "predict",
+    "validate",
 )
 
 

@@ -1,0 +1,18 @@
+"""All tables, in the order of their numbers."""
+
+from __future__ import annotations
+
+import re
+
+from gdviz.model.validation.published_inside import INSIDE
+from gdviz.model.validation.published_paths import PATHS
+from gdviz.model.validation.published_sizes import BY_SIZE
+from gdviz.model.validation.table import Table
+
+
+def _number(table: Table) -> tuple[int, str]:
+    number = re.match(r"V(\d+)", table.key)
+    return (int(number[1]) if number else len(table.key) + 100), table.key
+
+
+TABLES: tuple[Table, ...] = tuple(sorted((*BY_SIZE, *PATHS, *INSIDE), key=_number))
