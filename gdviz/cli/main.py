@@ -24,6 +24,7 @@ COMMANDS: tuple[str, ...] = (
     "machines",
     "predict",
     "validate",
+    "claims",
 )
 
 
