@@ -21,6 +21,7 @@ from gdviz.errors import GdvizError
 COMMANDS: tuple[str, ...] = (
     "open",
     "path",
+    "doctor",
     "machines",
     "predict",
     "validate",
