@@ -9,7 +9,7 @@ from pathlib import Path
 from gdviz.errors import ReaderError
 from gdviz.machine import Machine, Notice
 from gdviz.messages import _
-from gdviz.readers import lspci, nccl_topology
+from gdviz.readers import hwloc, lspci, nccl_topology
 from gdviz.readers.fabric import formats as fabric
 from gdviz.readers.formats import Format, Scope, of_module
 from gdviz.readers.host import formats as host
@@ -22,6 +22,7 @@ from gdviz.readers.xml_positions import root_tag
 
 FORMATS: tuple[Format, ...] = (
     of_module(nccl_topology, Scope.DOCUMENT),
+    of_module(hwloc, Scope.DOCUMENT),
     of_module(lspci),
     *nvidia_smi.FORMATS,
     *fabric.FORMATS,

@@ -25,6 +25,9 @@ MAX_ELEMENTS = 250_000
 #: Characters that are kept of an attribute's value.
 MAX_VALUE = 4096
 
+#: Characters that are kept of all text between tags, where text is asked for.
+MAX_TEXT = 8_000_000
+
 #: Comments, quotes and brackets that are followed before the first element.
 MAX_STEPS = 100_000
 
@@ -36,12 +39,16 @@ _ROOT = re.compile(r"<([^\s<>/!?&;=\"']{1,200})")
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element: its tag, attributes, children and the line of its start tag."""
+    """An element: its tag, attributes, children and the line of its start tag.
+
+    `text` is what stands in it beside its children, where `parse_xml` was asked to keep it.
+    """
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list, repr=False)
+    text: str = ""
 
 
 class _Full(Exception):
@@ -49,8 +56,9 @@ class _Full(Exception):
 
 
 class _TreeBuilder(ContentHandler):
-    def __init__(self, notices: Notices, parser: DefusedExpatParser) -> None:
+    def __init__(self, notices: Notices, parser: DefusedExpatParser, keep_text: bool) -> None:
         super().__init__()
+        self.room = MAX_TEXT if keep_text else -1
         self.notices = notices
         self.parser = parser
         self.root: Element | None = None
@@ -86,7 +94,10 @@ class _TreeBuilder(ContentHandler):
         self.open.pop()
 
     def characters(self, content: str) -> None:
-        if not content.isspace() and self.open:
+        if self.room >= 0 and self.open:
+            self.open[-1].text += content[: self.room]
+            self.room -= min(len(content), self.room)
+        elif not content.isspace() and self.open:
             self.notices.add(
                 _("Text {text} inside <{tag}> was skipped; NCCL reads no further at such a place.").format(
                     text=shown(content.strip(), 20), tag=self.open[-1].tag[:60]
@@ -111,11 +122,11 @@ def root_tag(text: str) -> str | None:
     return match[1] if match else None
 
 
-def parse_xml(text: str, notices: Notices) -> Element | None:
+def parse_xml(text: str, notices: Notices, *, keep_text: bool = False) -> Element | None:
     """Return the root element, or None if not even its start tag could be read.
 
     Whatever stops the parser becomes a notice that names the innermost open element and the line; what
-    was read before is returned.
+    was read before is returned. Text between tags is a notice too, unless it is to be kept.
     """
     body = text.lstrip()
     shift = text[: len(text) - len(body)].count("\n")
@@ -131,12 +142,12 @@ def parse_xml(text: str, notices: Notices) -> Element | None:
         # Line numbers stay the file's own; a declaration is only legal at the very start.
         body = body if body.startswith("<?xml") else "\n" * shift + body
         shift = shift if body.startswith("<?xml") else 0
-    return _feed(body, shift, notices)
+    return _feed(body, shift, notices, keep_text)
 
 
-def _feed(text: str, shift: int, notices: Notices) -> Element | None:
+def _feed(text: str, shift: int, notices: Notices, keep_text: bool) -> Element | None:
     parser = DefusedExpatParser(forbid_dtd=True)
-    builder = _TreeBuilder(notices, parser)
+    builder = _TreeBuilder(notices, parser, keep_text)
     parser.setContentHandler(builder)
     try:
         parser.feed(text)

@@ -9,6 +9,8 @@ from gdviz.machine import PcieLink, PciIds
 #: PCI base classes and classes (the upper byte, or the upper two).
 DISPLAY, NETWORK, ACCELERATOR = 0x03, 0x02, 0x12
 BRIDGE_CLASS, INFINIBAND_CLASS = 0x0604, 0x0207
+#: InfiniBand adapters before class 0207 was given.
+OLD_INFINIBAND_CLASS = 0x0C06
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,15 @@ import re
 
 from gdviz.machine.known import NICS, GpuModel, gpu_model, nic_model
 from gdviz.readers.gpu_names import gpu_model_by_name
-from gdviz.readers.lspci.facts import ACCELERATOR, DISPLAY, INFINIBAND_CLASS, NETWORK, Hint, PciFunction
+from gdviz.readers.lspci.facts import (
+    ACCELERATOR,
+    DISPLAY,
+    INFINIBAND_CLASS,
+    NETWORK,
+    OLD_INFINIBAND_CLASS,
+    Hint,
+    PciFunction,
+)
 
 _NVIDIA, _AMD, _AMD_CPU, _INTEL = 0x10DE, 0x1002, 0x1022, 0x8086
 _DATA_CENTRE_DISPLAY = {0x0380, 0x0302}
@@ -74,10 +82,10 @@ def is_gpu(function: PciFunction) -> bool:
 def is_nic(function: PciFunction) -> bool:
     """Return whether a function is a NIC that can do RDMA."""
     code = function.class_code
+    if code in (INFINIBAND_CLASS, OLD_INFINIBAND_CLASS):
+        return True
     if code is not None and code >> 8 != NETWORK:
         return False
-    if code == INFINIBAND_CLASS:
-        return True
     if code is None and (function.class_name or "bridge" in function.name.lower()):
         return False
     if function.device is not None and (function.vendor, function.device) in _RDMA_DEVICES:

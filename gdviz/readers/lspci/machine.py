@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from gdviz.machine import Bridge, BridgeKind, Cpu, Device, Gpu, LinkLayer, Nic, Parts, PcieLink
 from gdviz.messages import _
-from gdviz.readers.lspci.facts import DISPLAY, INFINIBAND_CLASS, NETWORK, PciFunction, PciListing
+from gdviz.readers.lspci.facts import (
+    DISPLAY,
+    INFINIBAND_CLASS,
+    NETWORK,
+    OLD_INFINIBAND_CLASS,
+    PciFunction,
+    PciListing,
+)
 from gdviz.readers.lspci.kinds import is_gpu, is_nic, model_of_gpu, model_of_nic
 from gdviz.readers.lspci.tree import PciTree
 from gdviz.readers.notices import Notices
@@ -140,9 +147,7 @@ class MachineBuilder:
         )
 
     def _nic(self, function: PciFunction, parent: str, numa: int) -> None:
-        layer = LinkLayer.UNKNOWN
-        if function.class_code is not None:
-            layer = LinkLayer.INFINIBAND if function.class_code == INFINIBAND_CLASS else LinkLayer.ETHERNET
+        layer = link_layer(function)
         index = len(self._nics)
         self._nics.append(
             Nic(
@@ -166,6 +171,14 @@ class MachineBuilder:
                 function.busid, parent, function.busid, self._link(function), function.pci, _class24(function)
             )
         )
+
+
+def link_layer(function: PciFunction) -> LinkLayer:
+    """Return what a NIC's class says of its port; one that speaks both says what it is set to."""
+    if function.class_code is None:
+        return LinkLayer.UNKNOWN
+    infiniband = function.class_code in (INFINIBAND_CLASS, OLD_INFINIBAND_CLASS)
+    return LinkLayer.INFINIBAND if infiniband else LinkLayer.ETHERNET
 
 
 def _class24(function: PciFunction) -> int | None:
