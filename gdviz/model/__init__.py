@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gdviz.model.breakdown import breakdown
+from gdviz.model.calibrate import Calibration, Measured, calibrate
 from gdviz.model.constants import DEFAULTS, FITTED, Constants
 from gdviz.model.flow import Batch, Flow
 from gdviz.model.predict import SIZES, flow, predict, sweep, timeline
@@ -23,6 +24,7 @@ __all__ = [
     "FITTED",
     "SIZES",
     "Batch",
+    "Calibration",
     "Ceiling",
     "Constants",
     "DataPath",
@@ -30,6 +32,7 @@ __all__ = [
     "Fabric",
     "Flow",
     "LatencySummary",
+    "Measured",
     "Op",
     "Place",
     "PlaceKind",
@@ -39,6 +42,7 @@ __all__ = [
     "Transfer",
     "Workload",
     "breakdown",
+    "calibrate",
     "flow",
     "predict",
     "predict_together",

@@ -102,10 +102,12 @@ def _root_complex(
     if peer is None:
         return
     if reads:
-        rate = peer.across_read if route.across else peer.read
+        known = peer.across_read if route.across else peer.read
+        rate = constants.peer_read_bytes_per_s or known
         name = _("CPU root complex, peer-to-peer read")
     else:
-        rate = peer.across_write if route.across else peer.write
+        known = peer.across_write if route.across else peer.write
+        rate = constants.peer_write_bytes_per_s or known
         name = _("CPU root complex, peer-to-peer write")
     if rate is not None:
         found.add(root, "read" if reads else "write", name, size_bytes / rate)

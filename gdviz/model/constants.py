@@ -87,6 +87,9 @@ class Constants:
         RDMA reads that a queue pair has under way. 16: max_qp_rd_atom of mlx5 devices; unverified.
     relaxed_ordering
         Whether the NIC may reorder its PCIe writes (IBV_ACCESS_RELAXED_ORDERING). perftest's default.
+    peer_read_bytes_per_s, peer_write_bytes_per_s
+        What the CPU's root complex lets through between GPU and NIC, where it has been measured here; None:
+        the ceilings of `gdviz.model.peer` for its make.
     cqe_bytes, wqe_bytes
         Completion and work queue entries: 64 B each on mlx5; unverified.
     poll_s
@@ -160,6 +163,8 @@ class Constants:
     vf_gap_s: float = 115e-9
     read_depth: int = 16
     relaxed_ordering: bool = True
+    peer_read_bytes_per_s: float | None = None
+    peer_write_bytes_per_s: float | None = None
     cqe_bytes: int = 64
     wqe_bytes: int = 64
     poll_s: float = 20e-9
