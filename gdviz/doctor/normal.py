@@ -9,7 +9,7 @@ from gdviz.doctor.evidence.devices import Device
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import Run, case_runs, gpu_runs
 from gdviz.doctor.report import Band, Measured
-from gdviz.doctor.rules.near import line_rate, used_nics
+from gdviz.doctor.near import line_rate, used_nics
 from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.model import DataPath, Endpoint, Op, Workload, predict
@@ -60,9 +60,10 @@ def _pair(node: NodeEvidence, run: Run) -> Measured:
 
 
 def _predict(node: NodeEvidence, run: Run, gpu: Device | None, nic: Device) -> tuple[float | None, str]:
-    for place, (reading, machine) in enumerate(node.joined.sources):
+    for place, (reading, _machine) in enumerate(node.joined.sources):
         if place not in nic.parts or (gpu is not None and place not in gpu.parts):
             continue
+        machine = node.joined.completed(place)
         end = Endpoint(machine, nic.parts[place], gpu.parts[place] if gpu is not None else None)
         op = next((op for op in Op if op.value in run.operation), Op.WRITE)
         try:

@@ -11,7 +11,7 @@ from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.failures import failures
 from gdviz.doctor.normal import low_collectives
-from gdviz.doctor.rules.patterns import COMPLETION, MODIFY_QP
+from gdviz.doctor.evidence.patterns import COMPLETION, MODIFY_QP
 from gdviz.messages import _
 from gdviz.readers import Evidence
 

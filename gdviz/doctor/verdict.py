@@ -95,6 +95,8 @@ def level_in_force(question: Question) -> str:
     """Return the level: the user's, else the release's default."""
     if question.level is not None:
         return question.level
+    if question.version is None and question.distance not in ("P2C", "C2C"):
+        return "PXB"  # the level of all releases where no NVLink-C2C lies in between
     return (question.version or LATEST).default_level(c2c=uses_c2c(question))
 
 

@@ -81,7 +81,9 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
     machines = [(f"{name}-{number}" if several else name, host.parts()) for number, host in enumerate(hosts)]
     told = notices.all()
     found = tuple(Machine(title, parts, source, told) for title, parts in machines)
-    return Reading(KIND, source, found, notices=told, lines=lines)
+    # A file that was cut has no end tag; one that is broken elsewhere has.
+    cut = bool(root.children) and "</system" not in text
+    return Reading(KIND, source, found, notices=told, truncated=cut, lines=lines)
 
 
 def _hosts(root: Element, notices: Notices) -> list[HostReader]:

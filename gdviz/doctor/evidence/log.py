@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gdviz.doctor.evidence.known import Known
 from gdviz.doctor.versions import NcclVersion
@@ -104,6 +105,15 @@ class LogView:
         """NICs with which NCCL found no GPUDirect RDMA."""
         return {name: known for name, known in self.hcas.items() if not known.value}
 
+    def hca(self, name: str) -> Known[bool] | None:
+        """Return whether NCCL found GPUDirect RDMA with a NIC, None where no log says."""
+        return self.hcas.get(name) if name else None
+
+    @cached_property
+    def dma_buf_lines(self) -> tuple[Evidence, ...]:
+        """Lines in which NCCL finds DMA-BUF available."""
+        return _lines(self.readings, _DMA_BUF)[:2]
+
     def nic_index_of(self, name: str) -> int | None:
         """Return a NIC's number in the log."""
         return next((nic.index for nic in self.nics.values() if nic.name == name), None)
@@ -162,6 +172,19 @@ def _take(view: LogView, reading: Reading, log: NcclLog, host: str) -> None:
 
 def _take_decisions(view: LogView, reading: Reading, log: NcclLog, host: str) -> None:
     raise NotImplementedError
+
+
+_DMA_BUF = re.compile(r"DMA-BUF is available on GPU")
+
+
+def _lines(readings: Iterable[Reading], pattern: re.Pattern[str]) -> tuple[Evidence, ...]:
+    found = []
+    for reading in readings:
+        for number, line in enumerate(reading.lines, 1):
+            if pattern.search(line):
+                found.append(reading.cite(number))
+                break
+    return tuple(found)
 
 
 _PACKED = re.compile(r"^[0-9a-f]{2,12}$", re.IGNORECASE)

@@ -16,6 +16,10 @@ from gdviz.readers.fabric import RdmaTopo
 _TRUST = ("nccl_topo", "sysfs", "capture", "lspci", "hwloc", "nvidia_smi", "topo", "rocm", "amd")
 
 
+#: Names that readers give to NICs of which no source says the name.
+_NUMBERED = re.compile(r"^(?:NIC|nic)?\d*$")
+
+
 @dataclass(frozen=True)
 class Joined:
     """The machines of a node, best first, and its devices under all their names."""
@@ -24,16 +28,29 @@ class Joined:
     gpus: tuple[Device, ...] = ()
     nics: tuple[Device, ...] = ()
     guessed_names: frozenset[str] = field(default_factory=frozenset)
+    _completed: dict[int, Machine] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def best(self) -> tuple[Reading, Machine] | None:
         """The machine that counts."""
         return self.sources[0] if self.sources else None
 
+    def completed(self, place: int) -> Machine:
+        """Return a machine with the rates and makes that other files give, for the model."""
+        from gdviz.doctor.effects import completed
+
+        if place in self._completed:
+            return self._completed[place]
+        speeds = {nic.parts[place]: nic.speed_bytes_per_s for nic in self.nics if place in nic.parts}
+        machine = completed(self.sources[place][1], {key: rate for key, rate in speeds.items() if rate})
+        self._completed[place] = machine
+        return machine
+
     def path(self, gpu: Device, nic: Device) -> tuple[Reading, Machine, Path] | None:
         """Return the path of a pair in the best machine that has both, None if none has."""
-        for place, (reading, machine) in enumerate(self.sources):
+        for place, (reading, _machine) in enumerate(self.sources):
             if place in gpu.parts and place in nic.parts:
+                machine = self.completed(place)
                 return reading, machine, machine.path(gpu.parts[place], nic.parts[place])
         return None
 
@@ -107,7 +124,8 @@ def _has_index_conflict(gpus: Devices, index: int) -> bool:
 
 
 def _nic_name(name: str) -> str:
-    return "" if normal_bus_id(name) or name in ("NIC", "") else name
+    """Return a device's name, empty where the reader only numbered it."""
+    return "" if normal_bus_id(name) or _NUMBERED.match(name) else name
 
 
 def _names(node: NodeEvidence, gpus: Devices) -> None:

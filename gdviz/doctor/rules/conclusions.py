@@ -12,7 +12,7 @@ from gdviz.doctor.evidence.results import gpu_runs
 from gdviz.doctor.evidence.topo_xml import documents
 from gdviz.doctor.findings import Finding, Severity, finding
 from gdviz.doctor.rules.base import Answer, conclusion, rule
-from gdviz.doctor.rules.near import gpus_without_near_nic, near_pairs
+from gdviz.doctor.near import gpus_without_near_nic, near_pairs
 from gdviz.doctor.symptoms import EXPLAINED_BY, symptoms
 from gdviz.messages import _
 from gdviz.readers import Evidence

@@ -14,8 +14,8 @@ from gdviz.doctor.failures import Failure, failures
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.rules.modules import refusals
-from gdviz.doctor.rules.patterns import CUMEM, DLVSYM_REG, NO_DMABUF
-from gdviz.doctor.rules.words import staged_words
+from gdviz.doctor.evidence.patterns import CUMEM, DLVSYM_REG, NO_DMABUF
+from gdviz.doctor.words import staged_words
 from gdviz.messages import _
 from gdviz.readers import Evidence
 

@@ -10,7 +10,7 @@ from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import runs
 from gdviz.doctor.findings import Severity, Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.patterns import COMPLETION, GIDS, MODIFY_QP
+from gdviz.doctor.evidence.patterns import COMPLETION, GIDS, MODIFY_QP
 from gdviz.doctor.versions import NcclVersion
 from gdviz.messages import _
 from gdviz.readers import Evidence

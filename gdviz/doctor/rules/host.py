@@ -13,7 +13,7 @@ from gdviz.doctor.evidence.platform import iommu, is_grace, virtual
 from gdviz.doctor.failures import Failure, failures
 from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.nics import gpu_functions
+from gdviz.doctor.evidence.nics import gpu_functions
 from gdviz.machine.known import gpu_model
 from gdviz.messages import _
 from gdviz.quantities import format_size

@@ -13,9 +13,9 @@ from gdviz.doctor.evidence.platform import is_grace
 from gdviz.doctor.findings import finding
 from gdviz.doctor.pairs import nccl_distance, nccl_version, question_of
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.near import gpus_without_near_nic, right_to_be_off
+from gdviz.doctor.near import gpus_without_near_nic, right_to_be_off
 from gdviz.doctor.rules.vm import is_flat_vm
-from gdviz.doctor.rules.words import staged_words
+from gdviz.doctor.words import staged_words
 from gdviz.doctor.verdict import counted_distance, level_in_force
 from gdviz.doctor.versions import LATEST, NcclVersion, level_of, rank_of
 from gdviz.messages import _

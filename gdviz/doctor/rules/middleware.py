@@ -10,8 +10,8 @@ from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import case_runs, gpu_runs
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.near import full_run, line_rate, right_to_be_off
-from gdviz.doctor.rules.words import staged_words
+from gdviz.doctor.near import full_run, line_rate, right_to_be_off
+from gdviz.doctor.words import staged_words
 from gdviz.doctor.verdict import ucx_knows_cuda
 from gdviz.messages import _
 from gdviz.quantities import format_rate

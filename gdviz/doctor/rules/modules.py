@@ -12,7 +12,7 @@ from gdviz.doctor.failures import failures
 from gdviz.doctor.findings import finding
 from gdviz.doctor.findings import Untold
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.words import staged_words
+from gdviz.doctor.words import staged_words
 from gdviz.doctor.versions import NcclVersion
 from gdviz.messages import _
 from gdviz.readers import Evidence

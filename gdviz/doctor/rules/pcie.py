@@ -14,8 +14,8 @@ from gdviz.doctor.evidence.pci import PciTree, listings, trees
 from gdviz.doctor.evidence.platform import virtual
 from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.nics import bus_ids_in_use, gpu_functions, rdma_functions
-from gdviz.doctor.rules.patterns import LIMITED
+from gdviz.doctor.evidence.nics import bus_ids_in_use, gpu_functions, rdma_functions
+from gdviz.doctor.evidence.patterns import LIMITED
 from gdviz.machine import PcieLink
 from gdviz.messages import _
 from gdviz.quantities import format_rate

@@ -12,7 +12,7 @@ from gdviz.doctor.evidence.platform import platform_without_gdr
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.patterns import P2P_PAGES
+from gdviz.doctor.evidence.patterns import P2P_PAGES
 from gdviz.machine.known import GPUS
 from gdviz.messages import _
 from gdviz.readers import Evidence

@@ -10,7 +10,7 @@ from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.near import near_pairs
+from gdviz.doctor.near import near_pairs
 from gdviz.messages import _
 from gdviz.quantities import format_bits
 from gdviz.readers import Evidence

@@ -21,7 +21,7 @@ from gdviz.doctor.evidence.topo_xml import (
 )
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.patterns import NO_SPEED
+from gdviz.doctor.evidence.patterns import NO_SPEED
 from gdviz.machine import PeerKind
 from gdviz.messages import _
 from gdviz.readers import Evidence

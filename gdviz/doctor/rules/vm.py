@@ -12,8 +12,8 @@ from gdviz.doctor.evidence.pci import listings
 from gdviz.doctor.evidence.platform import virtual
 from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.rules.nics import rdma_functions
-from gdviz.doctor.rules.patterns import TOPO_FILE
+from gdviz.doctor.evidence.nics import rdma_functions
+from gdviz.doctor.evidence.patterns import TOPO_FILE
 from gdviz.machine import BridgeKind, Distance
 from gdviz.messages import _
 from gdviz.readers import Evidence
