@@ -9,7 +9,7 @@ from pathlib import Path
 from gdviz.errors import ReaderError
 from gdviz.machine import Machine, Notice
 from gdviz.messages import _
-from gdviz.readers import hwloc, lspci, nccl_topology
+from gdviz.readers import amd_smi, amd_topology, hwloc, lspci, nccl_topology
 from gdviz.readers.fabric import formats as fabric
 from gdviz.readers.formats import Format, Scope, of_module
 from gdviz.readers.host import formats as host
@@ -17,7 +17,7 @@ from gdviz.readers.notices import shown
 from gdviz.readers.nvidia_smi import formats as nvidia_smi
 from gdviz.readers.pages import read_page
 from gdviz.readers.reading import Reading
-from gdviz.readers.source import MAX_SHOWN, read_bytes, to_text
+from gdviz.readers.source import LIVE, MAX_SHOWN, read_bytes, to_text
 from gdviz.readers.xml_positions import root_tag
 
 FORMATS: tuple[Format, ...] = (
@@ -25,6 +25,8 @@ FORMATS: tuple[Format, ...] = (
     of_module(hwloc, Scope.DOCUMENT),
     of_module(lspci),
     *nvidia_smi.FORMATS,
+    of_module(amd_topology),
+    of_module(amd_smi),
     *fabric.FORMATS,
     *host.FORMATS,
 )
@@ -58,7 +60,8 @@ def open_path(path: str | os.PathLike[str]) -> Opened:
     Parameters
     ----------
     path
-        A file in one of `FORMATS`; ``~`` is the home folder.
+        A file in one of `FORMATS`, a folder, an archive, a capture, or ``live:`` for this host; ``~`` is
+        the home folder.
 
     Raises
     ------
@@ -71,7 +74,15 @@ def open_path(path: str | os.PathLike[str]) -> Opened:
         raise ReaderError(_("That is no path: {error}.").format(error=error)) from None
     if not name:
         raise ReaderError(_("That is no path: it is empty."))
-    return _open(read_bytes(name), Path(name).stem or "node", name)
+    # A case's reader stands on this module: it is fetched only where there is a case.
+    from gdviz.readers.containers import holds_several, open_several
+
+    if name == LIVE or _is_folder(name):
+        return open_several(name)
+    data = read_bytes(name)
+    if holds_several(data):
+        return open_several(name)
+    return _open(data, Path(name).stem or "node", name)
 
 
 def open_text(data: str | bytes, *, name: str = "node") -> Opened:
@@ -93,7 +104,18 @@ def open_machine(path: str | os.PathLike[str]) -> tuple[Machine, ...]:
     ReaderError
         It cannot be read, or is of no known format.
     """
-    return open_path(path).machines
+    machines = open_path(path).machines
+    if not machines:
+        what = shown(os.fsdecode(path), MAX_SHOWN)
+        raise ReaderError(_("{what} describes no machine.").format(what=what))
+    return machines
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def readings_of(data: str | bytes, text: str, name: str, source: str) -> tuple[Reading, ...]:
