@@ -64,6 +64,12 @@ class MachineBuilder:
                 ),
                 self._tree.by_busid[self._gpus[0].busid].line,
             )
+        roots = {bridge.id for bridge in self._bridges.values() if bridge.kind is BridgeKind.HOST_BRIDGE}
+        if self._gpus and self._nics and len(roots) > 1 and set(self._cpus) == {-1}:
+            self._notices.add(
+                _("The listing names no NUMA nodes: what is called NODE may be SYS."),
+                self._tree.by_busid[self._gpus[0].busid].line,
+            )
         return Parts(
             tuple(sorted(self._cpus.values(), key=lambda cpu: cpu.numa)),
             tuple(self._bridges.values()),
