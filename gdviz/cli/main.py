@@ -23,6 +23,7 @@ COMMANDS: tuple[str, ...] = (
     "path",
     "doctor",
     "machines",
+    "capture",
     "predict",
     "validate",
     "claims",

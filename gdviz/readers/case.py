@@ -7,11 +7,12 @@ that cannot be read, is told (`Unread`) and stops nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gdviz.errors import ReaderError
 from gdviz.messages import _
+from gdviz.readers.case_expand import expand
 from gdviz.readers.case_files import CaseFile, Why, files_of
 from gdviz.readers.case_nodes import Placed, group
 from gdviz.readers.reading import Reading
@@ -91,7 +92,8 @@ def open_case(*paths: str | os.PathLike[str]) -> Case:
     ----------
     paths
         Files of any format, folders (with their subfolders; those with files of a host are hosts),
-        archives and captures; ``~`` is the home folder.
+        copies of /sys as folder or archive, captures, and ``live:`` for this host; ``~`` is the home
+        folder.
 
     Returns
     -------
@@ -108,25 +110,42 @@ def open_case(*paths: str | os.PathLike[str]) -> Case:
     placed: list[Placed] = []
     unread: list[Unread] = []
     for file in files_of(paths):
-        result = _read(file)
-        if isinstance(result, Unread):
-            unread.append(result)
-        else:
-            placed.append(Placed(file.folder, result, file.host))
+        for part, result in _read(file):
+            if isinstance(result, Unread):
+                unread.append(result)
+            else:
+                placed.append(Placed(part.folder, result, part.host))
     nodes = tuple(CaseNode(name, readings) for name, readings in group(placed))
     return Case(nodes, tuple(unread))
 
 
-def _read(file: CaseFile) -> tuple[Reading, ...] | Unread:
+def _read(file: CaseFile) -> Iterator[tuple[CaseFile, tuple[Reading, ...] | Unread]]:
+    """Go through what a file holds: itself, or the files inside it, each with its readings."""
     if file.problem is not None:
-        return Unread(file.source, file.problem, file.why)
+        yield file, Unread(file.source, file.problem, file.why)
+        return
     if file.readings is not None:
-        return file.readings
+        yield file, file.readings
+        return
     try:
         data = file.load()
     except ReaderError as error:
         empty = file.size == 0
-        return Unread(file.source, str(error), Why.EMPTY if empty else Why.REFUSED)
+        reason = _("It is empty.") if empty else str(error)
+        yield file, Unread(file.source, reason, Why.EMPTY if empty else Why.REFUSED)
+        return
+    inside = expand(file, data)
+    if inside is None:
+        yield file, _read_text(file, data)
+        return
+    for part in inside:
+        if part.data is not None and part.problem is None:
+            yield part, _read_text(part, part.data)
+        else:
+            yield from _read(part)
+
+
+def _read_text(file: CaseFile, data: bytes) -> tuple[Reading, ...] | Unread:
     text, _notices = to_text(data)
     if not text.strip():
         return Unread(file.source, _("It is blank."), Why.EMPTY)

@@ -11,7 +11,10 @@ from pathlib import Path
 from gdviz.errors import ReaderError
 from gdviz.messages import _
 from gdviz.readers.reading import Reading
-from gdviz.readers.source import read_bytes
+from gdviz.readers.source import LIVE, read_bytes
+from gdviz.readers.sysfs.locate import root_with_sys
+from gdviz.readers.sysfs.reader import read_tree
+from gdviz.readers.sysfs.tree import FolderTree
 
 #: Files of one case, and folders below one another, that are looked at.
 MAX_FILES = 20_000
@@ -94,6 +97,9 @@ def files_of(paths: Sequence[str | os.PathLike[str]]) -> Iterator[CaseFile]:
     names = [_name_of(path) for path in paths]
     count = 0
     for name in names:
+        if name == LIVE:
+            yield _live()
+            continue
         top = (_folder_name(name),) if len(names) > 1 and Path(name).is_dir() else ()
         for file in _below(name, top):
             count += 1
@@ -132,6 +138,15 @@ def _below(name: str, folder: tuple[str, ...]) -> Iterator[CaseFile]:
     except OSError as error:
         yield CaseFile(name, folder, problem=error.strerror or str(error))
         return
+    copied = root_with_sys(FolderTree(name))
+    if copied is not None:
+        title = folder[-1] if folder else _folder_name(name)
+        yield CaseFile(name, folder, readings=read_tree(copied, name=title, source=name.rstrip("/")))
+        names = {entry.name for entry in entries}
+        if "sys" not in names:
+            return
+        # What lies beside the copies of /sys and /proc are files like any other.
+        entries = [entry for entry in entries if entry.name not in ("sys", "proc", "dev")]
     if len(folder) > MAX_DEPTH:
         yield CaseFile(name, folder, problem=_("It lies too deep."), why=Why.REFUSED)
         return
@@ -143,6 +158,13 @@ def _below(name: str, folder: tuple[str, ...]) -> Iterator[CaseFile]:
             yield CaseFile(entry.path, folder)
     for entry in folders:
         yield from _below(entry.path, (*folder, entry.name))
+
+
+def _live() -> CaseFile:
+    from gdviz.readers.live import read_live
+
+    host, readings = read_live()
+    return CaseFile(LIVE, host=host, readings=readings)
 
 
 def _by_name(entry: os.DirEntry[str]) -> str:

@@ -16,6 +16,9 @@ from gdviz.readers.notices import shown
 #: Larger files are refused: the largest real topology is some hundred kilobytes.
 MAX_BYTES = 64 * 2**20
 
+#: The path that stands for the host at hand.
+LIVE = "live:"
+
 #: Characters of a path that an error shows.
 MAX_SHOWN = 400
 

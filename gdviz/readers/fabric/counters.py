@@ -29,7 +29,8 @@ _OF_COMMAND = re.compile(
     r"(?P<device>[\w.-]{1,64})/ports/(?P<port>\d{1,4})"
 )
 _STATISTIC = re.compile(
-    r"^\s*(?:link )?(?P<device>[A-Za-z][\w.-]{0,63})/(?P<port>\d{1,4})\s+(?P<rest>(?:\w{2,80} \d{1,20}(?:\s+|$))+)$"
+    r"^\s*(?:link )?(?P<device>[A-Za-z][\w.-]{0,63})/(?P<port>\d{1,4})\s+"
+    r"(?P<rest>(?:\w{2,80} \d{1,20}(?:\s+|$))+)$"
 )
 _PAIR = re.compile(r"(\w{2,80}) (\d{1,20})")
 

@@ -23,6 +23,7 @@ KINDS = {
     "gpu-name": "an index or bus id, and the product",
     "gpu-busid": "an index, and the bus id",
     "iommu-group": "a bus id, and the group's number",
+    "iommu-group-type": "a group's number, and its type: identity, DMA, DMA-FQ",
     "ib-device": "a device's name, and its bus id",
     "ib-netdev": "a device's name, and its network interface",
     "netdev-mtu": "a network interface, and its MTU in bytes",
