@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -41,8 +42,8 @@ class Device:
     def label(self) -> str:
         """How people name it: GPU0, mlx5_0, else the bus id."""
         if self.is_gpu:
-            return f"GPU{self.index}" if self.index is not None else (self.busid or "GPU?")
-        return self.name or self.busid or (f"NIC{self.index}" if self.index is not None else "NIC?")
+            return f"GPU{self.index}" if self.index is not None else _without_domain(self.busid or "GPU?")
+        return self.name or _without_domain(self.busid or "") or (f"NIC{self.index}" if self.index is not None else "NIC?")
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -109,7 +110,26 @@ class Devices:
 
     def sort(self) -> None:
         """Put them in the order of their indices, those without one last by bus id."""
-        self.all.sort(key=lambda d: (d.index is None, d.index or 0, d.busid or "", d.name))
+        self.all.sort(
+            key=lambda d: (self._gpus and d.index is None, (d.index or 0) if self._gpus else 0, *_order(d))
+        )
+
+
+def _order(device: Device) -> tuple[bool, tuple[tuple[int, str], ...], str]:
+    """Return a key that puts named devices first, mlx5_2 before mlx5_10."""
+    name = "" if device.is_gpu else device.name
+    return (not name, natural(name), device.busid or "")
+
+
+def natural(text: str) -> tuple[tuple[int, str], ...]:
+    """Return a key that sorts numbers inside names by value.
+
+    Examples
+    --------
+    >>> sorted(["mlx5_10", "mlx5_2"], key=natural)
+    ['mlx5_2', 'mlx5_10']
+    """
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part)
 
 
 def take_gpu(device: Device, gpu: Gpu) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from gdviz.doctor.evidence.devices import Device, Devices, take_gpu, take_nic
+from gdviz.doctor.evidence.devices import Device, Devices, natural, take_gpu, take_nic
 from gdviz.doctor.evidence.node import NodeEvidence
 from gdviz.doctor.evidence.pci import function_names
 from gdviz.machine import Machine, Path, normal_bus_id
@@ -154,7 +154,7 @@ def _guess_names(nics: Devices) -> frozenset[str]:
     Drivers number devices in the order of their bus ids.
     """
     nameless = sorted((nic for nic in nics.all if not nic.name and nic.busid), key=lambda n: n.busid or "")
-    homeless = sorted((nic for nic in nics.all if nic.name and not nic.busid), key=lambda n: _natural(n.name))
+    homeless = sorted((nic for nic in nics.all if nic.name and not nic.busid), key=lambda n: natural(n.name))
     if not nameless or len(nameless) != len(homeless):
         return frozenset()
     for known, named in zip(nameless, homeless, strict=True):
@@ -167,6 +167,3 @@ def _guess_names(nics: Devices) -> frozenset[str]:
         nics.all.remove(named)
     return frozenset(nic.name for nic in nameless)
 
-
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part)
