@@ -152,12 +152,19 @@ def _below(name: str, folder: tuple[str, ...]) -> Iterator[CaseFile]:
         return
     folders = []
     for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
+        if _is_folder(entry, follow_symlinks=False):
             folders.append(entry)
-        elif not entry.is_dir():
+        elif not _is_folder(entry):
             yield CaseFile(entry.path, folder)
     for entry in folders:
         yield from _below(entry.path, (*folder, entry.name))
+
+
+def _is_folder(entry: os.DirEntry[str], *, follow_symlinks: bool = True) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=follow_symlinks)
+    except OSError:
+        return False  # a link that leads round in circles
 
 
 def _live() -> CaseFile:

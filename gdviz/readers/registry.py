@@ -9,7 +9,7 @@ from pathlib import Path
 from gdviz.errors import ReaderError
 from gdviz.machine import Machine, Notice
 from gdviz.messages import _
-from gdviz.readers import amd_smi, amd_topology, hwloc, kubernetes, lspci, nccl_topology
+from gdviz.readers import amd_smi, amd_topology, hwloc, kubernetes, lspci, nccl_log, nccl_topology
 from gdviz.readers.fabric import formats as fabric
 from gdviz.readers.formats import Format, Scope, of_module
 from gdviz.readers.host import formats as host
@@ -17,6 +17,7 @@ from gdviz.readers.notices import shown
 from gdviz.readers.nvidia_smi import formats as nvidia_smi
 from gdviz.readers.pages import read_page
 from gdviz.readers.reading import Reading
+from gdviz.readers.results import formats as results
 from gdviz.readers.source import LIVE, MAX_SHOWN, read_bytes, to_text
 from gdviz.readers.xml_positions import root_tag
 
@@ -25,6 +26,7 @@ FORMATS: tuple[Format, ...] = (
     of_module(hwloc, Scope.DOCUMENT),
     of_module(lspci),
     of_module(nccl_log),
+    *results.FORMATS,
     *nvidia_smi.FORMATS,
     of_module(amd_topology),
     of_module(amd_smi),

@@ -273,7 +273,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     for path, word in (
-        (tmp_path, "is a directory"),
+        (tmp_path, "Nothing in"),
         (tmp_path / "pipe", "not a regular file"),
         (tmp_path / "loop", "cannot be read"),
         (tmp_path / "missing", "cannot be read"),
