@@ -9,7 +9,7 @@ from pathlib import Path
 from gdviz.errors import ReaderError
 from gdviz.machine import Machine, Notice
 from gdviz.messages import _
-from gdviz.readers import amd_smi, amd_topology, hwloc, kubernetes, lspci, nccl_log, nccl_topology
+from gdviz.readers import amd_smi, amd_topology, hwloc, kubernetes, lspci, nccl_graph, nccl_log, nccl_topology
 from gdviz.readers.fabric import formats as fabric
 from gdviz.readers.formats import Format, Scope, of_module
 from gdviz.readers.host import formats as host
@@ -23,6 +23,7 @@ from gdviz.readers.xml_positions import root_tag
 
 FORMATS: tuple[Format, ...] = (
     of_module(nccl_topology, Scope.DOCUMENT),
+    of_module(nccl_graph, Scope.DOCUMENT),
     of_module(hwloc, Scope.DOCUMENT),
     of_module(lspci),
     of_module(nccl_log),
