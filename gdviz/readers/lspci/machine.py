@@ -122,11 +122,12 @@ class MachineBuilder:
         if above is None or above.link.cap_line is None:
             return PcieLink(own.gen, own.width)
         other = above.link.link
+        most = self._tree.first_function(function).link.link
         return PcieLink(
             own.gen if function.link.line is not None else other.gen,
             own.width if function.link.line is not None else other.width,
-            _least(own.max_gen, other.max_gen),
-            _least(own.max_width, other.max_width),
+            _least(most.max_gen, other.max_gen),
+            _least(most.max_width, other.max_width),
         )
 
     def _gpu(self, function: PciFunction, parent: str, numa: int) -> None:

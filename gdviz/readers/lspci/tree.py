@@ -66,6 +66,12 @@ class PciTree:
             bridge = self._leading_to.get(bus_of(function.busid))
         return None if bridge is None or bridge.busid == function.busid else bridge
 
+    def first_function(self, function: PciFunction) -> PciFunction:
+        """Return function 0 of a function's device: the device's one link is as wide as that says."""
+        first = self.by_busid.get(function.busid[:-1] + "0")
+        usable = first is not None and first.link.cap_line is not None
+        return first if usable and first is not None else function
+
     def bridges_above(self, function: PciFunction) -> tuple[PciFunction, ...]:
         """Return the bridges above a function, the nearest first and the root port last."""
         chain: list[PciFunction] = []
@@ -158,14 +164,15 @@ def degraded(tree: PciTree, function: PciFunction) -> bool | None:
     """
     if function.link.line is None:
         return None
+    own = tree.first_function(function).link
     below = function.is_bridge and tree.port_type(function) in ("Root Port", "Downstream Port")
     other = tree.below(function) if below else tree.above(function)
     link = function.link.link
     if other is None or other.link.cap_line is None:
         return None if function.link.downgraded else False
     limits = other.link.link
-    slow = _below(link.gen, link.max_gen, limits.max_gen)
-    narrow = _below(link.width, link.max_width, limits.max_width)
+    slow = _below(link.gen, own.link.max_gen, limits.max_gen)
+    narrow = _below(link.width, own.link.max_width, limits.max_width)
     return slow or narrow
 
 

@@ -24,13 +24,17 @@ _NIC_NAME = re.compile(r"\bNIC(\d{1,3})\s?[:=]\s?([a-z][a-z0-9-]{0,20}(?:_[a-z0-
 #: A first row: GPU0 and the cross of its own column.
 _FIRST_ROW = re.compile(
     r"^[^\w\n]{0,24}(?:\x1b\[[0-9;]{0,12}m)?GPU\d{1,3}(?:[\s|\x1b]|\[[0-9;]{0,9}m)+"
-    r"(?:(?:SYS|SOC|NODE|PHB|PXB|PSB|PIX|NV\d{1,2})[\s|]+)*X(?=[\s|]|$)",
+    r"(?:(?:SYS|SOC|NODE|PHB|PXB|PSB|PIX|NV\d{1,2})[\s|]+)*X(?=[\s|]|$)"
+    r"(?![\s|]*(?:OK|CNS|GNS|TNS|NS|DR|U)\b)",
     re.MULTILINE,
 )
 
 
 def has_matrix(text: str) -> bool:
-    """Return whether a text has a matrix's row of a GPU: classes of distance, and a cross."""
+    """Return whether a text has a matrix's row of a GPU: classes of distance, and a cross.
+
+    The matrix of ``topo -p2p`` has crosses too, but other cells (OK, GNS ...); it is none of these.
+    """
     return "GPU" in text and _FIRST_ROW.search(text) is not None
 
 
