@@ -32,6 +32,8 @@ def pair_rate(
 
 def staged_effect(machine: Machine, gpu: str, nic: str, who: str) -> tuple[str, float]:
     """Return a sentence on what staging costs a pair, and the bytes per second lost."""
+    if not machine.nic(nic).speed_bytes_per_s:
+        return "", 0.0  # the model would have to assume what decides the answer
     direct, staged = pair_rate(machine, gpu, nic), pair_rate(machine, gpu, nic, DataPath.STAGED)
     if direct is None or staged is None:
         return "", 0.0

@@ -81,7 +81,7 @@ def _of_log(node: NodeEvidence) -> Iterator[Failure]:
         errno = warning.errno if warning.errno is not None else errno_of(warning.text)
         match = _CALL.search(warning.call or warning.text)
         call = match[1] if match else warning.call
-        if call and errno is not None and "ibv_" in call or call.startswith("mlx5dv"):
+        if errno is not None and call.startswith(("ibv_", "wrap_ibv", "mlx5dv")):
             dma_buf = "dmabuf" in call
             yield Failure(errno, call, None, None, dma_buf, warning.host, (warning.evidence,))
 

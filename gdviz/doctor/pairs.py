@@ -31,10 +31,6 @@ from gdviz.doctor.versions import LATEST, NcclVersion, level_of
 from gdviz.machine import Distance, PeerKind
 from gdviz.messages import _
 
-#: What somebody may assume that makes a log's own decisions void.
-_VOIDS = {"env", "nccl", "peermem", "dma_buf", "nic"}
-
-
 def pairs_of(node: NodeEvidence) -> Iterator[Pair]:
     """Go through a node's pairs."""
     can_register = registration(node)
@@ -73,8 +69,6 @@ def pair(node: NodeEvidence, gpu: Device, nic: Device, can_register: bool | None
 
 def nccl_version(node: NodeEvidence) -> NcclVersion | None:
     """Return NCCL's release: assumed, else of the log."""
-    if "nccl" in node.assumed:
-        return NcclVersion.parse(str(node.assumed["nccl"]))
     return value_of(node.log.version)
 
 
@@ -142,10 +136,9 @@ def _nccl(node: NodeEvidence, gpu: Device, nic: Device, question: Question) -> V
     platform = platform_without_gdr(node, node.joined.gpus)
     if platform is not None:
         return Verdict(False, _("{platform} has no GPUDirect RDMA.").format(platform=platform.value))
-    if not _VOIDS & set(node.assumed):
-        seen = _seen(node, gpu, nic, question.version or LATEST)
-        if seen is not None:
-            return seen
+    seen = _seen(node, gpu, nic, question.version or LATEST)
+    if seen is not None:
+        return seen
     verdict = nccl_verdict(question)
     if verdict.gdr is False and question.nic_gdr is False:
         if value_of(software.peermem_loaded(node)) is False:

@@ -83,7 +83,7 @@ def dma_buf(node: NodeEvidence) -> Known[bool] | None:
 
 def nic_support(node: NodeEvidence, nic: Device) -> Known[bool] | None:
     """Return whether GPU memory can be registered with a NIC, as NCCL found or as software shows."""
-    if "peermem" in node.assumed or "dma_buf" in node.assumed:
+    if {"peermem", "dma_buf", "open_driver", "nccl"} & set(node.assumed) and not node.log.hca(nic.name):
         ways = (value_of(software.peermem_loaded(node)), value_of(dma_buf(node)))
         if any(ways):
             return Known(True)

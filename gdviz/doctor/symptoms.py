@@ -41,8 +41,13 @@ EXPLAINED_BY: dict[str, frozenset[str]] = {
     "invalid": _NO_WAY | {"bar1-too-small"},
     "protection": _PATH | {"pcie-topo-check-refused"},
     "unreachable": _WIRE | _PATH,
+    "sockets": frozenset({"staging-by-middleware", "port-down", "platform-no-gdr"}),
     "slow": _NO_WAY | _BY_DISTANCE | _PATH | _WIRE | _SLOW,
 }
+
+
+#: Status of a completion whose retries were used up.
+RETRIES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,14 @@ def _of_node(node: NodeEvidence) -> Iterator[Symptom]:
     yield from _staged(node)
     yield from _failed(node)
     yield from _completions(node)
+    if node.log.sockets and not node.log.channels:
+        yield Symptom(
+            "sockets",
+            node.name,
+            _("NCCL goes over sockets, not over RDMA"),
+            _("ibv_devices; ibv_devinfo; ls /dev/infiniband; env | grep -e NCCL_IB -e NCCL_NET; the log's lines with NET/"),
+            tuple(node.log.sockets[:3]),
+        )
 
 
 def _refused(node: NodeEvidence) -> Iterator[Symptom]:
@@ -183,9 +196,9 @@ def _completions(node: NodeEvidence) -> Iterator[Symptom]:
     seen: set[str] = set()
     for warning in node.log.warnings:
         match = COMPLETION.search(warning.text)
-        if match is None and not MODIFY_QP.search(warning.text):
+        if match is None and warning.status is None and not MODIFY_QP.search(warning.text):
             continue
-        status = int(match[1]) if match else 12
+        status = warning.status if warning.status is not None else int(match[1]) if match else RETRIES
         kind = "protection" if status in (4, 10, 11) else "unreachable"
         if kind in seen or status == 5:  # flushed with another error
             continue
@@ -195,5 +208,6 @@ def _completions(node: NodeEvidence) -> Iterator[Symptom]:
             if kind == "protection"
             else "show_gids, ibv_devinfo -v, ibstat, hw_counters (both nodes)"
         )
-        text = _("a completion came with status {status}").format(status=status) if match else _("ibv_modify_qp failed")
+        failed = match is not None or warning.status is not None
+        text = _("a completion came with status {n}").format(n=status) if failed else _("ibv_modify_qp failed")
         yield Symptom(kind, node.name, text, bring, (warning.evidence,))

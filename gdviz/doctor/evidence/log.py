@@ -70,6 +70,7 @@ class WarningView:
     text: str
     errno: int | None
     call: str
+    status: int | None
     host: str
     evidence: Evidence
 
@@ -86,6 +87,10 @@ class LogView:
         Variables that the log says are set, by name.
     hcas
         Whether NCCL found GPUDirect RDMA with a NIC, by the NIC's name (its number where it has none).
+    sockets
+        Lines of channels that go over TCP.
+    threads
+        CUDA devices of the threads that speak.
     """
 
     present: bool = False
@@ -98,6 +103,8 @@ class LogView:
     decisions: list[PairDecision] = field(default_factory=list)
     channels: list[ChannelView] = field(default_factory=list)
     warnings: list[WarningView] = field(default_factory=list)
+    sockets: list[Evidence] = field(default_factory=list)
+    threads: set[int] = field(default_factory=set)
     readings: tuple[Reading, ...] = ()
 
     @property
@@ -149,29 +156,78 @@ def _take(view: LogView, reading: Reading, log: NcclLog, host: str) -> None:
         if _mine(host, setting.host):
             view.env.setdefault(setting.name, Known(setting.value, (reading.cite(setting.line),)))
     for nic in log.nics:
-        if _mine(host, nic.host) and nic.index is not None:
+        if _mine(host, nic.host) and nic.plugin.lower() != "socket":
             known = view.nics.get(nic.index)
             busid = normal_bus_id(nic.busid) if nic.busid else None
             if known is None or (known.busid is None and busid):
+                speed = nic.speed_bytes_per_s or (known.speed_bytes_per_s if known else None)
                 view.nics[nic.index] = LogNicView(
-                    nic.index, nic.name, busid, nic.speed_bytes_per_s, nic.layer, reading.cite(nic.line)
+                    nic.index, nic.name, busid, speed, nic.layer, reading.cite(nic.line)
                 )
-    for rank in log.ranks:
-        if _mine(host, rank.host):
-            busid = busid_of(rank.busid)
-            view.ranks.append(RankView(rank.rank, rank.gpu, busid, reading.cite(rank.line)))
+    for hca in log.hcas:
+        if _mine(host, hca.host):
+            name = hca.name or f"HCA {hca.index}"
+            cited = reading.cite(hca.line)
+            view.threads |= {hca.gpu} if hca.gpu is not None and hca.gpu >= 0 else set()
+            view.hcas.setdefault(name, Known(hca.enabled, (cited,)))
+            view.nics.setdefault(hca.index, LogNicView(hca.index, name, None, None, "", cited))
+    ranks = [rank for rank in log.ranks if _mine(host, rank.host)]
+    # Where each process sees one GPU only, all of them call it 0: then only bus ids tell them apart.
+    numbered = len({rank.gpu for rank in ranks}) == len({rank.busid for rank in ranks})
+    for rank in ranks:
+        busid = busid_of(rank.busid)
+        index = rank.gpu if numbered or busid is None else None
+        view.ranks.append(RankView(rank.rank, index, busid, reading.cite(rank.line)))
     _take_decisions(view, reading, log, host)
     for warning in log.warnings:
         if _mine(host, warning.host):
             view.warnings.append(
                 WarningView(
-                    warning.text, warning.errno, warning.call or "", warning.host or "", reading.cite(warning.line)
+                    warning.text,
+                    warning.errno,
+                    warning.call or "",
+                    warning.status,
+                    warning.host or "",
+                    reading.cite(warning.line),
                 )
             )
 
 
 def _take_decisions(view: LogView, reading: Reading, log: NcclLog, host: str) -> None:
-    raise NotImplementedError
+    by_rank = {rank.rank: rank for rank in view.ranks}
+    ambiguous = any(rank.gpu_index is None for rank in view.ranks)
+
+    def whose(rank: int | None, text: str, gpu: int | None) -> tuple[int | None, str | None]:
+        """Return index and bus id of a GPU from its rank, what stands in the line, and the thread's device."""
+        known = by_rank.get(rank) if rank is not None else None
+        busid = (known.busid if known else None) or (busid_of(text) if len(text) > 1 else None)
+        index = known.gpu_index if known and known.gpu_index is not None else None if ambiguous else gpu
+        return index, busid
+
+    old = view.version is None or view.version.value < NcclVersion(2, 24)
+    for each in log.decisions:
+        if _mine(host, each.host):
+            is_rank = not old and each.gpu_text.isdecimal()
+            rank = int(each.gpu_text) if is_rank else None
+            index, busid = whose(rank, "" if is_rank else each.gpu_text, each.gpu)
+            cited = reading.cite(each.line)
+            view.decisions.append(
+                PairDecision(
+                    index, busid, each.nic, each.enabled, each.distance, each.level, each.reads, cited
+                )
+            )
+    for each_channel in log.channels:
+        if _mine(host, each_channel.host):
+            cited = reading.cite(each_channel.line)
+            if each_channel.plugin.lower() == "socket":
+                view.sockets.append(cited)
+                continue
+            rank = each_channel.source if each_channel.sends else each_channel.target
+            text = each_channel.source_gpu if each_channel.sends else each_channel.target_gpu
+            index, busid = whose(rank, text if len(text) > 2 else "", each_channel.gpu)
+            view.channels.append(
+                ChannelView(index, busid, each_channel.nic, each_channel.gdr, each_channel.sends, cited, rank)
+            )
 
 
 _DMA_BUF = re.compile(r"DMA-BUF is available on GPU")

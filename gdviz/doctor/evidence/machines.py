@@ -110,12 +110,23 @@ def join(node: NodeEvidence) -> Joined:
     for decision in node.log.decisions:
         if decision.gpu_busid:
             gpus.add(busid=decision.gpu_busid, index=decision.gpu_index)
+    if not gpus.all:
+        for index in sorted(node.log.threads):
+            gpus.add(index=index)
+    _port_rates(node, nics)
     _names(node, gpus)
     guessed = _guess_names(nics)
     gpus.sort()
     _number_gpus(gpus)
     nics.sort()
     return Joined(sources, tuple(gpus.all), tuple(nics.all), guessed)
+
+
+def _port_rates(node: NodeEvidence, nics: Devices) -> None:
+    for port in node.ports:
+        device = nics.find(name=port.device)
+        if device is not None and port.rate_bytes_per_s is not None:
+            device.speed_bytes_per_s = device.speed_bytes_per_s or port.rate_bytes_per_s.value
 
 
 def _has_index_conflict(gpus: Devices, index: int) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gdviz.doctor.evidence.known import Known
 from gdviz.doctor.evidence.log import LogView, log_view
+from gdviz.doctor.versions import NcclVersion
 from gdviz.machine import Machine
 from gdviz.readers import Evidence, Reading
 from gdviz.readers.host import Environment, EnvSetting, HostNotes, Statement
@@ -69,8 +70,9 @@ class NodeEvidence:
 
     @cached_property
     def log(self) -> LogView:
-        """What NCCL's logs say of this node."""
-        return log_view((*self.readings, *self.job), self.host)
+        """What NCCL's logs say of this node, without what an assumption makes void."""
+        view = log_view((*self.readings, *self.job), self.host)
+        return _as_assumed(view, self.assumed) if self.assumed else view
 
     @cached_property
     def joined(self) -> Joined:
@@ -129,6 +131,21 @@ class CaseEvidence:
     nodes: tuple[NodeEvidence, ...]
     readings: tuple[Reading, ...] = ()
     unread: tuple[tuple[str, str, str], ...] = ()
+
+
+#: What somebody may assume that would have made a log's run another one, and its registrations.
+_OTHER_RUN = {"env", "nccl", "nic", "peermem", "dma_buf", "open_driver", "memlock_bytes", "acs", "iommu"}
+_OTHER_SUPPORT = {"nccl", "peermem", "dma_buf", "open_driver"}
+
+
+def _as_assumed(view: LogView, assumed: Mapping[str, Any]) -> LogView:
+    if _OTHER_RUN & set(assumed):
+        view.decisions, view.channels, view.warnings = [], [], []
+    if _OTHER_SUPPORT & set(assumed):
+        view.hcas = {name: known for name, known in view.hcas.items() if known.value and "nccl" in assumed}
+    if "nccl" in assumed and (version := NcclVersion.parse(str(assumed["nccl"]))) is not None:
+        view.version = Known(version, (assumption(f"nccl={version}"),))
+    return view
 
 
 def assumption(text: str) -> Evidence:

@@ -43,7 +43,8 @@ def timeouts(node: NodeEvidence) -> list[Evidence]:
     found = []
     for warning in node.log.warnings:
         match = COMPLETION.search(warning.text)
-        if (match and int(match[1]) == RETRY_EXCEEDED) or MODIFY_QP.search(warning.text):
+        status = warning.status if warning.status is not None else int(match[1]) if match else None
+        if status == RETRY_EXCEEDED or MODIFY_QP.search(warning.text):
             found.append(warning.evidence)
     return found
 

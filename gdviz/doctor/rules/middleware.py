@@ -72,6 +72,29 @@ def middleware(case: CaseEvidence) -> Iterator[Answer]:
                 )
 
 
+@rule("staging-by-middleware")
+def sockets(case: CaseEvidence) -> Iterator[Answer]:
+    """NCCL goes over sockets because it is told to."""
+    for node in case.nodes:
+        off, net = node.env("NCCL_IB_DISABLE"), node.env("NCCL_NET")
+        told = off if off is not None and off.value.strip() not in ("", "0") else None
+        told = told or (net if net is not None and net.value.strip().lower() == "socket" else None)
+        if told is None or node.log.channels or not support.hardware_capable(node):
+            continue
+        yield finding(
+            "staging-by-middleware",
+            _("{node}: NCCL goes over sockets by its own setting: {setting}").format(
+                node=node.name, setting=told.evidence[0].text
+            ),
+            *told.evidence,
+            *node.log.sockets[:2],
+            node=node.name,
+            effect=_("No RDMA at all: every byte goes through the kernel's TCP and host memory."),
+            check=_("'Using network' in an NCCL_DEBUG=INFO log"),
+            fix=_("remove the setting (NCCL_IB_DISABLE, NCCL_NET)"),
+        )
+
+
 @rule("one-sided-gdr")
 def one_sided(case: CaseEvidence) -> Iterator[Answer]:
     """One host uses GPUDirect RDMA, the other does not."""
