@@ -178,7 +178,7 @@ class PciFunction:
     @property
     def is_bridge(self) -> bool:
         """Whether it is a PCI-to-PCI bridge: a root port or a port of a switch."""
-        return self.class_code == BRIDGE_CLASS or self.secondary is not None
+        return self.class_code == BRIDGE_CLASS or (self.class_code is None and self.secondary is not None)
 
 
 @dataclass(frozen=True, slots=True)

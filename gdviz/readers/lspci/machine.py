@@ -44,7 +44,10 @@ class MachineBuilder:
     def parts(self) -> Parts:
         """Return the machine's parts."""
         homeless = 0
+        above = self._tree.leading
         for function in self._tree.listing.functions:
+            if function.busid in above:
+                continue
             gpu, nic = is_gpu(function), is_nic(function)
             if not gpu and not nic:
                 if function.class_code is not None and function.class_code >> 8 in (DISPLAY, NETWORK):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gdviz.machine import normal_bus_id
-from gdviz.readers.lspci.facts import PciFunction, PciListing
+from gdviz.readers.lspci.facts import BRIDGE_CLASS, PciFunction, PciListing
 
 #: Bridges above a function that are followed; real machines have fewer than ten.
 MAX_DEPTH = 64
@@ -37,7 +37,7 @@ class PciTree:
     def _leading_to(self) -> dict[tuple[int, int], PciFunction]:
         found: dict[tuple[int, int], PciFunction] = {}
         for function in self.listing.functions:
-            if function.secondary:
+            if function.secondary and function.is_bridge:
                 domain, _bus = bus_of(function.busid)
                 found.setdefault((domain, function.secondary), function)
         return found
@@ -64,7 +64,15 @@ class PciTree:
         bridge = self.by_busid.get(function.above) if function.above else None
         if bridge is None:
             bridge = self._leading_to.get(bus_of(function.busid))
-        return None if bridge is None or bridge.busid == function.busid else bridge
+        if bridge is None or bridge.busid == function.busid or bridge.class_code not in (None, BRIDGE_CLASS):
+            return None
+        return bridge
+
+    @cached_property
+    def leading(self) -> frozenset[str]:
+        """Bus ids of all functions that stand above others."""
+        found = (self.above(function) for function in self.listing.functions)
+        return frozenset(bridge.busid for bridge in found if bridge is not None)
 
     def first_function(self, function: PciFunction) -> PciFunction:
         """Return function 0 of a function's device: the device's one link is as wide as that says."""
