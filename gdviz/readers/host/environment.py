@@ -38,7 +38,10 @@ _INLINE = re.compile(
     r"(?:^|[\s,;'\"])(?:-x\s*|-e\s*|--env[ =]|-genv\s+)?"
     rf"(?P<name>{_KNOWN})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;\"']*)"
 )
-_HINT = re.compile(rf"\b{_KNOWN}[\"']?\s*[=:]|\b(?:{'|'.join(PREFIXES)})_[A-Z0-9_]+ \S")
+_HINT = re.compile(
+    rf"name[\"']?\s*:\s*[\"']?{_KNOWN}|\b{_KNOWN}[\"']?\s*[=:]"
+    rf"|\b(?:{'|'.join(PREFIXES)})_[A-Z0-9_]+ \S"
+)
 _MPI = re.compile(r"\b(?:mpirun|mpiexec|srun|docker|podman|torchrun|prterun|env|nerdctl|enroot)\b")
 
 

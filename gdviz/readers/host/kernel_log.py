@@ -18,6 +18,9 @@ TITLE = "kernel log"
 #: Different entries that are kept of one log.
 MAX_ENTRIES = 5000
 
+#: Characters of a line that are looked at.
+MAX_TEXT = 1000
+
 #: Time stamps of dmesg (plain, -T, -x), journalctl and syslog.
 _STAMP = re.compile(
     r"^\s*(?:"
@@ -123,7 +126,7 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
         elif match := _COMMAND_LINE.match(text):
             command_line = command_line_from(match["rest"], number)
         else:
-            _add(entries, text, number)
+            _add(entries, text[:MAX_TEXT], number)
     facts = KernelLog(tuple(entries.values()), kernel, command_line)
     return Reading(KIND, source, facts=facts, notices=odd, lines=lines)
 
@@ -137,5 +140,5 @@ def _add(entries: dict[tuple[str, str], LogEntry], text: str, line: int) -> None
         if key in entries:
             entries[key] = replace(entries[key], count=entries[key].count + 1)
         elif len(entries) < MAX_ENTRIES:
-            entries[key] = LogEntry(kind, text[:1000], line, values)
+            entries[key] = LogEntry(kind, text, line, values)
         return

@@ -10,13 +10,14 @@ _BDF = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 KINDS: dict[str, re.Pattern[str]] = {
     "iommu-domain": re.compile(r"Default domain type: (?P<type>\w+)(?P<how>.*)$"),
     "iommu-enabled": re.compile(
-        r"DMAR: (?P<name>IOMMU enabled)|(?P<smmu>arm-smmu\S*).*(?:ias|oas|probing)"
-        r"|AMD-Vi: (?P<amd>.*(?:Found IOMMU|enabled).*)"
+        r"DMAR: (?P<name>IOMMU enabled)|(?P<smmu>arm-smmu\S{0,40}).{0,200}?(?:ias|oas|probing)"
+        r"|AMD-Vi: (?P<amd>.{0,200}?(?:Found IOMMU|enabled).*)"
     ),
     "iommu-disabled": re.compile(r"DMAR: IOMMU disabled|(?P<how>iommu=off|No IOMMU)", re.IGNORECASE),
     "iommu-group": re.compile(rf"(?P<busid>{_BDF}): Adding to iommu group (?P<group>\d+)"),
     "iommu-fault": re.compile(
-        r"(?:DMAR: .*?\[?(?:DMA (?:Read|Write)|fault)|IO_PAGE_FAULT|arm-smmu\S* .*(?:event|fault))"
+        r"(?:DMAR: .{0,200}?\[?(?:DMA (?:Read|Write)|fault)|IO_PAGE_FAULT"
+        r"|arm-smmu\S{0,40} .{0,200}?(?:event|fault))"
         rf"(?:.{{0,80}}?(?P<busid>{_BDF}))?"
     ),
     "symbol-version": re.compile(r"(?P<module>[\w-]+): disagrees about version of symbol (?P<symbol>\w+)"),
@@ -41,7 +42,8 @@ KINDS: dict[str, re.Pattern[str]] = {
         r"cannot be used for peer-to-peer DMA.*|do not share an upstream bridge or whitelisted host bridge.*"
     ),
     "pcie-topo-check": re.compile(
-        r"GrdmaPciTopo\w*(?P<what>.*)|(?P<text>.*(?:PCIe? topology).*(?:not supported|unsupported).*)"
+        r"GrdmaPciTopo\w*(?P<what>.*)|(?P<text>.{0,200}?(?:PCIe? topology).{0,200}?(?:not supported"
+        r"|unsupported).*)"
     ),
     "p2p-error": re.compile(
         r"(?P<function>nvidia_p2p_\w+|RmP2P\w+|rm_p2p_\w+|nv_dma_buf\w*|nv_p2p\w*)(?P<text>.*)"
@@ -68,10 +70,11 @@ KINDS: dict[str, re.Pattern[str]] = {
     "dmi": re.compile(r"DMI: (?P<product>\S.*?)(?:, BIOS (?P<bios>.*))?$"),
     "mlx5-firmware": re.compile(rf"mlx5_core (?P<busid>{_BDF}): firmware version: (?P<version>\S+)"),
     "mlx5-link": re.compile(
-        rf"mlx5_core (?P<busid>{_BDF})(?: (?P<netdev>\S+))?: .*Link (?P<state>up|down)", re.IGNORECASE
+        rf"mlx5_core (?P<busid>{_BDF})(?: (?P<netdev>\S+))?: .{{0,200}}?Link (?P<state>up|down)",
+        re.IGNORECASE,
     ),
     "mlx5-error": re.compile(
-        rf"mlx5_(?:core|ib|\d+)\b:?(?: (?P<busid>{_BDF}))?.*?"
+        rf"mlx5_(?:core|ib|\d+)\b:?(?: (?P<busid>{_BDF}))?.{{0,200}}?"
         r"(?P<text>(?:error|fail|timeout|syndrome|health|dump_cqe|bad status).*)",
         re.IGNORECASE,
     ),
