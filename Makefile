@@ -1,4 +1,4 @@
-# The words of this repository: make lab, make test, make test-unit, make test-ui, make bench, make lint, make format.
+# The words of this repository: make lab, make test, make test-unit, make test-ui, make vm-test, make bench, make lint, make format.
 # Python >= 3.11, Node.js >= 20 and make must be there; everything else goes into .venv and lab/node_modules.
 
 PYTHON ?= python3
@@ -12,7 +12,7 @@ NOTEBOOK := notebooks/en/00-tour.ipynb
 # jlpm and jupyter-builder come from .venv.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: lab install test test-unit test-ui bench lint format clean
+.PHONY: lab install test test-unit test-ui vm-test bench lint format clean
 .DEFAULT_GOAL := lab
 
 lab: install ## open JupyterLab on the tour
@@ -24,11 +24,14 @@ install: $(VENV)/.lab ## install both distributions into .venv
 test: $(VENV)/.lab $(VENV)/.dev ## everything that this machine can run
 	$(BIN)/python -m pytest $(ARGS)
 
-test-unit: $(VENV)/.lab $(VENV)/.dev ## without browser and whole notebooks
-	$(BIN)/python -m pytest -m "not ui and not notebook" $(ARGS)
+test-unit: $(VENV)/.lab $(VENV)/.dev ## without browser, whole notebooks and guests
+	$(BIN)/python -m pytest -m "not ui and not notebook and not vm" $(ARGS)
 
 test-ui: $(VENV)/.lab $(VENV)/.dev ## JupyterLab in a real browser; pictures in artefacts/ui
 	$(BIN)/python -m pytest -m ui tests $(ARGS)
+
+vm-test: $(VENV)/.lab $(VENV)/.dev ## real verbs: soft-RoCE in a QEMU guest
+	$(BIN)/python -m pytest -m vm tests $(ARGS)
 
 bench: $(VENV)/.lab $(VENV)/.dev ## measured, not judged
 	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -s --timeout=1200 $(ARGS)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ["tests.vm.collect"]
+
 NEEDS = {
     "gpu": ("no NVIDIA GPU (no /dev/nvidia0)", Path("/dev/nvidia0").exists()),
     "rdma": (

@@ -5,9 +5,19 @@
 #   fonts-noto-cjk   Chinese in its pictures
 #   make             the words of this repository
 #   python3-venv     only where this Python cannot make a virtual environment
+#
+# For real verbs in a virtual machine (tests/vm), which runs a kernel of its own:
+#
+#   qemu-system-x86 busybox-static kmod cpio          the machine and what it boots
+#   rdma-core ibverbs-utils perftest python3-pyverbs  what runs in it, and what gdviz is measured against
+#   iproute2 pciutils                                 rdma, ip, lspci
 set -euo pipefail
 
 wanted=(fonts-noto-cjk make)
+if [ "$(uname -m)" = x86_64 ]; then
+  wanted+=(qemu-system-x86 busybox-static kmod cpio)
+  wanted+=(rdma-core ibverbs-utils perftest python3-pyverbs iproute2 pciutils)
+fi
 command -v chromium > /dev/null || wanted+=(chromium)
 python3 -c 'import ensurepip' 2> /dev/null || wanted+=(python3-venv)
 

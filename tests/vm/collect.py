@@ -1,0 +1,126 @@
+"""Tests that run in a guest: collected and reported here, executed there.
+
+A test with the marker ``vm`` that is collected on the host is replaced by an item that looks up the guest's
+verdict. The first of them starts one guest, which runs all that were selected. In the guest itself
+(``GDVIZ_IN_GUEST``) the same tests are ordinary ones, and each report is written to a file as it comes, so
+that a guest that dies loses only what it had not done. Tests on the host that use guests themselves carry
+``vm(host=True)``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.vm import guest
+
+IN_GUEST = "GDVIZ_IN_GUEST" in os.environ
+REPORTS = Path("/guest/reports.jsonl")
+
+#: Seconds that the guest may take for all tests together.
+LIMIT_S = 600
+
+_SCRIPT = (
+    "$PYTHON -m pytest @/guest/tests.txt -q -p no:cacheprovider -p no:nbmake -p no:anyio -p no:hypothesispytest "
+    "--timeout=60 -o timeout_func_only=true --color=no"
+)
+
+
+class GuestItem(pytest.Item):
+    """A test that has been run, or will be, in the guest."""
+
+    def __init__(self, *, original: pytest.Item, **options: Any) -> None:
+        super().__init__(**options)
+        self._original = original
+        self.own_markers = [
+            mark for mark in original.own_markers if mark.name not in ("parametrize", "usefixtures")
+        ]
+        self.keywords.update({mark.name: mark for mark in self.own_markers})
+        # The guest has its own limits; this one only guards against a host that hangs.
+        self.add_marker(pytest.mark.timeout(LIMIT_S + 60))
+
+    def runtest(self) -> None:
+        """Take over what the guest says of this test."""
+        if reason := guest.missing():
+            pytest.skip(reason)
+        verdict = self.session.stash.setdefault(_VERDICTS, _Verdicts(self.session)).of(self.nodeid)
+        if verdict["outcome"] == "skipped":
+            pytest.skip(verdict["text"])
+        if verdict["outcome"] == "failed":
+            raise GuestFailure(verdict["text"])
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the guest's own traceback."""
+        if isinstance(excinfo.value, GuestFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """Say where the test is written."""
+        return self._original.reportinfo()
+
+
+class GuestFailure(Exception):
+    """A test failed in the guest; the text is its traceback there."""
+
+
+class _Verdicts:
+    """What the guest says of each test."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self._selected = [item.nodeid for item in session.items if isinstance(item, GuestItem)]
+        self._found: dict[str, dict[str, str]] | None = None
+        self._trouble = ""
+
+    def of(self, nodeid: str) -> dict[str, str]:
+        if self._found is None:
+            done = guest.run(_SCRIPT, timeout_s=LIMIT_S, files={"tests.txt": "\n".join(self._selected)})
+            self._found = {}
+            for line in done.file(REPORTS.name).splitlines():
+                report = json.loads(line)
+                known = self._found.get(report["nodeid"], {}).get("outcome")
+                if known is None or known == "passed":
+                    self._found[report["nodeid"]] = report
+            self._trouble = done.explain()
+        missing = {"outcome": "failed", "text": f"the guest did not report this test\n{self._trouble}"}
+        return self._found.get(nodeid, missing)
+
+
+_VERDICTS = pytest.StashKey[_Verdicts]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """On the host, put the guest's verdict in the place of each test that only a guest can run."""
+    if IN_GUEST:
+        return
+    items[:] = [_replaced(item) for item in items]
+
+
+def _replaced(item: pytest.Item) -> pytest.Item:
+    mark = item.get_closest_marker("vm")
+    if mark is None or mark.kwargs.get("host") or item.parent is None:
+        return item
+    new: GuestItem = GuestItem.from_parent(item.parent, name=item.name, original=item)
+    return new
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[Any]:
+    """In the guest, write each report down at once."""
+    report = yield
+    if IN_GUEST and (report.when == "call" or report.outcome != "passed"):
+        text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longreprtext)
+        line = {
+            "nodeid": report.nodeid,
+            "outcome": report.outcome,
+            "text": text.removeprefix("Skipped: "),
+            "seconds": f"{report.duration:.1f}",
+        }
+        with REPORTS.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+    return report
