@@ -13,6 +13,7 @@ from gdviz.doctor.evidence.platform import names_of, platform_without_gdr
 from gdviz.doctor.evidence.results import gpu_runs
 from gdviz.doctor.geforce import GEFORCE_DEVICES
 from gdviz.readers import Evidence
+from gdviz.readers.host import KernelModules
 
 #: GPUs without GPUDirect RDMA, by product.
 CONSUMER = re.compile(r"\bGeForce\b|\bTITAN\b|\b[GR]TX\s*(?:[1-5]0[5-9]0|16[5-6]0)\b", re.IGNORECASE)
@@ -41,6 +42,17 @@ def consumer_gpus(node: NodeEvidence) -> list[tuple[Device, tuple[Evidence, ...]
             lines = tuple(names_of(node, gpu, CONSUMER)) + tuple(names_of(node, gpu, pattern))
             found.append((gpu, tuple(dict.fromkeys(lines))))
     return found
+
+
+def is_amd(node: NodeEvidence) -> bool:
+    """Return whether the GPUs are AMD's: their driver exports DMA-BUF itself."""
+    vendors = {gpu.pci.vendor for gpu in node.joined.gpus}
+    if vendors == {0x1002} or node.log.is_rccl:
+        return True
+    return any(
+        modules.find("amdgpu") is not None and modules.find("nvidia") is None
+        for _reading, modules in node.own(KernelModules)
+    )
 
 
 def kernel_too_old(node: NodeEvidence) -> Known[bool] | None:
@@ -154,5 +166,6 @@ def _same_nic(node: NodeEvidence, nic: Device, index: int | None) -> bool:
         return False
     known = node.log.nics.get(index)
     if known is not None:
-        return bool(nic.name and known.name == nic.name) or bool(known.busid and known.busid == nic.busid)
+        # Two ports that NCCL joins to one are called 'mlx5_0+mlx5_1'.
+        return bool(nic.name and nic.name in known.name.split("+")) or bool(known.busid and known.busid == nic.busid)
     return nic.index == index

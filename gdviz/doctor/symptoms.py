@@ -139,7 +139,7 @@ def _bring_for_refusal(node: NodeEvidence) -> str:
             " only below /sys/kernel/mm/memory_peers"
         )
     return _(
-        "what the job itself sees (inside its container): ls -l /sys/kernel/mm/memory_peers/*/version"
+        "lsmod and what the job itself sees (inside its container): ls -l /sys/kernel/mm/memory_peers/*/version"
         " /sys/module/nvidia_peermem/version; cat /proc/driver/nvidia/version; dmesg | grep -i peermem;"
         " and ib_write_bw --use_cuda=0 on the same pair"
     )

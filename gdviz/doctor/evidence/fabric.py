@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gdviz.doctor.evidence.known import Known, value_of
@@ -100,12 +101,13 @@ def _number(guid: str) -> int | None:
     return int(digits, 16) if digits else None
 
 
-def counters(node: NodeEvidence, *names: str) -> tuple[tuple[Counter, Evidence], ...]:
-    """Return counters of some names with their lines."""
+def counters(node: NodeEvidence, wanted: Callable[[str], bool]) -> tuple[tuple[Counter, Evidence], ...]:
+    """Return the counters whose names are wanted, with their lines."""
     return tuple(
         (counter, reading.cite(counter.line))
         for reading, found in node.own(Counters)
-        for counter in found.of(*names)
+        for counter in found.counters
+        if wanted(counter.name)
     )
 
 

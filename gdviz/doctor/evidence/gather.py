@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from gdviz.doctor.evidence.log import hosts_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.plain import plain_reading
 from gdviz.readers import Reading
-from gdviz.readers.case import Case
+from gdviz.readers.case import Case, CaseNode
 from gdviz.readers.host import Kernel, Limits
 
 #: Name of a node that no file names.
@@ -28,6 +31,8 @@ def gather(case: Case, assumed: Mapping[str, Any] | None = None) -> CaseEvidence
         What to assume instead of what the files say, see `gdviz.doctor.what_if`.
     """
     wanted = dict(assumed or {})
+    plain = tuple(reading for unread in case.unreadable if (reading := plain_reading(unread)) is not None)
+    case = _with_plain(case, plain)
     top = tuple(r for node in case.nodes if node.name == NAMELESS for r in node.readings)
     named = [node for node in case.nodes if node.name != NAMELESS]
     if not named:
@@ -44,10 +49,34 @@ def gather(case: Case, assumed: Mapping[str, Any] | None = None) -> CaseEvidence
     return CaseEvidence(nodes, case.readings, unread)
 
 
+def _with_plain(case: Case, plain: tuple[Reading, ...]) -> Case:
+    """Add texts of unknown format to the node in whose folder they lie, else to the top."""
+    if not plain or not case.nodes:
+        return case
+    names = {node.name for node in case.nodes}
+    placed: dict[str, list[Reading]] = {}
+    for reading in plain:
+        folders = [part for part in PurePath(reading.source).parts[:-1] if part in names]
+        placed.setdefault(folders[-1] if folders else NAMELESS, []).append(reading)
+    nodes = [CaseNode(n.name, (*n.readings, *placed.pop(n.name, ()))) for n in case.nodes]
+    rest = tuple(reading for readings in placed.values() for reading in readings)
+    if rest:
+        nodes.append(CaseNode(NAMELESS, rest))
+    return Case(tuple(nodes), case.unreadable)
+
+
 def _from_one_folder(readings: tuple[Reading, ...], assumed: Mapping[str, Any]) -> tuple[NodeEvidence, ...]:
     hosts = hosts_of(readings)
     if not readings:
         return ()
+    several = [(r, r.machines) for r in readings if len(r.machines) > 1 and r.kind.startswith("nccl_topo")]
+    if several and not hosts:
+        # One file of a multi-node NVLink domain describes all its hosts.
+        others = tuple(r for r in readings if r is not several[0][0])
+        return tuple(
+            NodeEvidence(m.name, (replace(several[0][0], machines=(m,)), *others), (), "", assumed)
+            for m in several[0][1]
+        )
     if len(hosts) < 2:
         name = hosts[0] if hosts else (_own_name(readings) or NAMELESS)
         return (NodeEvidence(name, readings, (), hosts[0] if hosts else "", assumed),)

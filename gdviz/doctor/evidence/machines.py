@@ -90,6 +90,8 @@ def join(node: NodeEvidence) -> Joined:
             if pair.gpu_busid:
                 gpus.add(busid=pair.gpu_busid)
     for nic in node.log.nics.values():
+        if "+" in nic.name:
+            continue  # ports that NCCL joins to one are listed on their own as well
         known = nics.add(busid=nic.busid, name=nic.name)
         known.speed_bytes_per_s = known.speed_bytes_per_s or nic.speed_bytes_per_s
     for place, (_reading, machine) in enumerate(sources):

@@ -49,7 +49,7 @@ def peermem_loaded(node: NodeEvidence) -> Known[bool] | None:
         for name in PEERMEM_MODULES:
             if module := modules.find(name):
                 return Known(True, (reading.cite(module.line),))
-        if modules.whole and any(m.name.startswith(("nvidia", "amdgpu")) for m in modules.loaded):
+        if modules.whole and any(m.name.startswith("nvidia") for m in modules.loaded):
             table = reading.cite(modules.line, "lsmod: no nvidia_peermem, no nv_peer_mem")
     present = [e for path, is_there, e in peer_memory_paths(node) if is_there and path != _MEMORY_PEERS]
     if present:

@@ -34,7 +34,7 @@ def kernel(case: CaseEvidence) -> Iterator[Answer]:
     for node in case.nodes:
         lacking = _lacking_options(node)
         old = support.kernel_too_old(node)
-        wants = value_of(software.driver_open(node)) is True or bool(_dma_buf_failures(node)) or _is_amd(node)
+        wants = value_of(software.driver_open(node)) is True or bool(_dma_buf_failures(node)) or support.is_amd(node)
         too_old = old is not None and old.value and wants
         if not (lacking or too_old) or not support.hardware_capable(node):
             continue
@@ -63,15 +63,10 @@ def kernel(case: CaseEvidence) -> Iterator[Answer]:
 
 def _lacking_options(node: NodeEvidence) -> dict[str, Known[str]]:
     wanted = ["CONFIG_PCI_P2PDMA"]
-    if _is_amd(node):
+    if support.is_amd(node):
         wanted += ["CONFIG_DMABUF_MOVE_NOTIFY"]
     found = {name: software.config_option(node, name) for name in wanted}
     return {name: known for name, known in found.items() if known is not None and known.value == "n"}
-
-
-def _is_amd(node: NodeEvidence) -> bool:
-    vendors = {gpu.pci.vendor for gpu in node.joined.gpus}
-    return vendors == {0x1002} or node.log.is_rccl
 
 
 @rule("dmabuf-closed-module", number="R3")
@@ -186,9 +181,9 @@ def _used_groups(node: NodeEvidence, groups: dict[str, Known[int]]) -> list[tupl
     for device in (*node.joined.gpus, *node.joined.nics):
         if device.busid in groups:
             found.append((f"{device.label} {device.busid}", groups[device.busid]))
-    if not found:
-        found = [(busid, known) for busid, known in list(groups.items())[:6]]
-    return found
+    named = {device.busid for device in (*node.joined.gpus, *node.joined.nics)}
+    others = [(busid, known) for busid, known in groups.items() if busid not in named]
+    return [*found, *others[: max(0, 8 - len(found))]]
 
 
 def _sibling(node: NodeEvidence, groups: dict[str, Known[int]]) -> str:

@@ -27,10 +27,15 @@ MANY = 1000
 
 SMALL_MTU = 1024
 
-LOSSES = (
-    *("out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err"),
-    *("rx_discards_phy", "rx_out_of_buffer", "roce_adp_retrans", "roce_adp_retrans_to"),
+#: Counters of mlx5 that tell of lost RoCE packets; its counters of discards end in the priority.
+LOSSES = frozenset(
+    {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err"}
+    | {"roce_adp_retrans", "roce_adp_retrans_to"}
 )
+
+
+def _is_loss(name: str) -> bool:
+    return name in LOSSES or (name.startswith("rx_") and "discard" in name)
 
 
 def link_local(gid: str) -> bool:
@@ -126,7 +131,8 @@ def _roce_ports(node: NodeEvidence) -> Iterator[PortFacts]:
         roce = port.layer.lower() == "ethernet" or any(row.version for row, _e in port.gids)
         if roce and (listed is None or listed[0].allows(port.device, port.port)):
             used = {nic.name for nic in node.log.nics.values()}
-            if not used or port.device in used:
+            named = port.device in used or (listed is not None and listed[0].spells_out(port.device, port.port))
+            if named or (not used and (_good_rows(port) or len(node.ports) == 1)):
                 yield port
 
 
@@ -251,7 +257,7 @@ def losses(case: CaseEvidence) -> Iterator[Answer]:
         layers = {port.device: port.layer.lower() for port in node.ports}
         found = [
             (counter, evidence)
-            for counter, evidence in counters(node, *LOSSES)
+            for counter, evidence in counters(node, _is_loss)
             if counter.value >= MANY and layers.get(counter.device) != "infiniband"
         ]
         if not found:

@@ -41,7 +41,7 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
     for node in case.nodes:
         loaded = software.peermem_loaded(node)
         symptoms = (*refusals(node), *unregistered(node))
-        if not support.hardware_capable(node) or software.load_refused(node):
+        if not support.hardware_capable(node) or software.load_refused(node) or support.is_amd(node):
             continue
         if loaded is None:
             if symptoms and value_of(node.log.version) is not None:

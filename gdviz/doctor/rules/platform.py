@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gdviz.doctor import support
 from gdviz.doctor.evidence.grep import grep
 from gdviz.doctor.evidence.known import evidence_of
-from gdviz.doctor.evidence.node import CaseEvidence
+from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.platform import platform_without_gdr
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.findings import finding
@@ -16,7 +16,7 @@ from gdviz.doctor.evidence.patterns import P2P_PAGES
 from gdviz.machine.known import GPUS
 from gdviz.messages import _
 from gdviz.readers import Evidence
-from gdviz.doctor.evidence.node import NodeEvidence
+from gdviz.readers.xml_positions import Element
 
 
 @rule("gpu-no-gdr", number="R15")
@@ -53,11 +53,19 @@ def gpu(case: CaseEvidence) -> Iterator[Answer]:
         )
 
 
+def _is_nvidia(pci: Element | None) -> bool:
+    return pci is not None and pci.attributes.get("vendor", "").lower() == "0x10de"
+
+
 def _unsupported_elements(node: NodeEvidence) -> tuple[Evidence, ...]:
     """Return the lines of a topology file in which every GPU says that it has none."""
     found = []
     for reading, root in documents(node):
-        gpus = [each for each in walk(reading, root) if each.element.tag == "gpu" and each.get("gdr")]
+        gpus = [
+            each
+            for each in walk(reading, root)
+            if each.element.tag == "gpu" and each.get("gdr") and _is_nvidia(each.parent)
+        ]
         if gpus and all(each.get("gdr") == "0" for each in gpus):
             found += [each.evidence for each in gpus[:3]]
     return tuple(found)

@@ -79,7 +79,7 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
             best = max(alike)
             full = _FULL_GBIT.get(port.adapter, 0) * _GBIT
             # Where several are alike below what is printed on the box, the fabric is built so.
-            expected = max(best, full if len(alike) == 1 else 0.0)
+            expected = max(best, full if len(alike) == 1 or 4 * rate <= full else 0.0)
             if rate < 0.9 * expected:
                 text = _("{port} at {rate} of {full}").format(
                     port=port.name, rate=format_bits(rate), full=format_bits(expected)

@@ -10,6 +10,7 @@ from gdviz.doctor.evidence.grep import grep_readings
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.topo_xml import (
     Mask,
+    Node,
     devices_below,
     documents,
     is_bridge,
@@ -22,11 +23,11 @@ from gdviz.doctor.evidence.topo_xml import (
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.evidence.patterns import NO_SPEED
-from gdviz.machine import PeerKind
+from gdviz.machine import PeerKind, normal_bus_id
 from gdviz.messages import _
 from gdviz.readers import Evidence
 from gdviz.readers.host import HostNotes
-from gdviz.readers.nvidia_smi import TopoMatrix
+from gdviz.readers.nvidia_smi import NvLinkStatus, TopoMatrix
 
 #: A bridge is too slow if it has less than this share of the fastest device below it.
 _SHARE = 0.25
@@ -44,7 +45,7 @@ def slow_bridges(case: CaseEvidence) -> Iterator[Answer]:
                     continue
                 below = max((nccl_gb_per_s(device) for device in devices_below(element)), default=0.0)
                 own = nccl_gb_per_s(element)
-                if own < _SHARE * below:
+                if own < _SHARE * below and _is_made_up(each):
                     text = _("{busid}: {speed} x{width}, which NCCL counts as {own:.2f} GB/s above {below:.0f} GB/s").format(
                         busid=each.get("busid"),
                         speed=each.get("link_speed"),
@@ -66,6 +67,17 @@ def slow_bridges(case: CaseEvidence) -> Iterator[Answer]:
                 fix=_("correct link_speed and link_width of these bridges in the topology file (those of the real switch)"),
                 cost_bytes_per_s=max(cost for _t, _e, cost in found),
             )
+
+
+def _is_made_up(bridge: Node) -> bool:
+    """Return whether a bridge is a hypervisor's or a file author's: no real switch trains so.
+
+    Real switches in some dumps show an uplink at a lower speed and full width.
+    """
+    busid = normal_bus_id(bridge.get("busid")) or ""
+    few_lanes = bridge.get("link_width").strip() in ("1", "2", "4")
+    slowest = bridge.get("link_speed").startswith("2.5 ")
+    return busid.startswith("ffff") or few_lanes or slowest
 
 
 @rule("link-speed-unknown")
@@ -141,6 +153,10 @@ def uneven_links(case: CaseEvidence) -> Iterator[Answer]:
             for text, number in _uneven_cells(matrix):
                 found.append(text)
                 lines.append(reading.cite(number))
+        for reading, status in node.own(NvLinkStatus):
+            for text, number in _links_down(status):
+                found.append(text)
+                lines.append(reading.cite(number))
         if found:
             yield finding(
                 "nvlink-asymmetric",
@@ -156,6 +172,16 @@ def uneven_links(case: CaseEvidence) -> Iterator[Answer]:
 def _lines_with(lines: tuple[str, ...], cite, left: str, right: str) -> list[Evidence]:  # type: ignore[no-untyped-def]
     wanted = re.compile(rf"<nvlink\b[^>]*(?:{re.escape(left)}|{re.escape(right)})", re.IGNORECASE)
     return [cite(number) for number, line in enumerate(lines, 1) if wanted.search(line)][:4]
+
+
+def _links_down(status: NvLinkStatus) -> Iterator[tuple[str, int]]:
+    """Go through GPUs of which some links are down while all of another GPU's of the kind are up."""
+    whole = {gpu.name for gpu in status.gpus if gpu.links and all(link.active for link in gpu.links)}
+    for gpu in status.gpus:
+        down = [link for link in gpu.links if not link.active]
+        if down and len(down) < len(gpu.links) and gpu.name in whole:
+            text = _("GPU{n}: {down} of {all} links down").format(n=gpu.index, down=len(down), all=len(gpu.links))
+            yield text, down[0].line
 
 
 def _uneven_cells(matrix: TopoMatrix) -> Iterator[tuple[str, int]]:
