@@ -4,10 +4,6 @@
 #   chromium         the browser of tests/ui
 #   fonts-noto-cjk   Chinese in its pictures
 #   make             the words of this repository
-#   qemu, busybox, kmod, cpio
-#                    the guests of tests/vm; their kernel is fetched when they are first built
-#   rdma-core, perftest, python3-pyverbs, iproute2
-#                    real verbs in these guests
 #   python3-venv     only where this Python cannot make a virtual environment
 #
 # For real verbs in a virtual machine (tests/vm), which runs a kernel of its own:
@@ -17,9 +13,7 @@
 #   iproute2 pciutils                                 rdma, ip, lspci
 set -euo pipefail
 
-wanted=(fonts-noto-cjk make
-  qemu-system-x86 busybox-static kmod cpio
-  rdma-core ibverbs-utils perftest python3-pyverbs iproute2)
+wanted=(fonts-noto-cjk make)
 if [ "$(uname -m)" = x86_64 ]; then
   wanted+=(qemu-system-x86 busybox-static kmod cpio)
   wanted+=(rdma-core ibverbs-utils perftest python3-pyverbs iproute2 pciutils)
