@@ -20,7 +20,7 @@ def test_the_host_is_out_of_reach() -> None:
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     kind, options = next((fields[2], fields[3]) for fields in mounts if fields[1] == "/")
     assert kind == "overlay"
-    assert "upperdir=/upper/data" in options
+    assert "lowerdir=/lower" in options
 
 
 def test_pyverbs() -> None:
@@ -37,8 +37,8 @@ def test_ibverbs_wheel() -> None:
 
 def test_perftest_runs() -> None:
     answer = subprocess.run(
-        "ib_write_bw -d rxe0 -x 1 -n 200 -s 4096 >/dev/null & "
-        "until ss -ltn | grep -q :18515; do sleep 0.2; done; ib_write_bw -d rxe0 -x 1 -n 200 -s 4096 10.9.0.1",
+        "server='ib_write_bw -d rxe0 -x 1 -n 200 -s 4096'; $server > /dev/null & "
+        "until ss -ltn | grep -q :18515; do sleep 0.2; done; $server 10.77.0.1",
         shell=True,
         capture_output=True,
         text=True,
