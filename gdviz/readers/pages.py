@@ -44,12 +44,19 @@ class Block:
         return "\n".join(self.lines)
 
     @property
+    def printed(self) -> Block:
+        """What stands below the command that a terminal's transcript begins with."""
+        if self.lines and command_of(self.lines[0]) is not None:
+            return Block(self.start + 1, self.lines[1:])
+        return self
+
+    @property
     def padded(self) -> str:
         """The block with an empty line for each line above it."""
         text = self.text
         if self.start and (match := _DECLARATION.match(text)):
             # An XML declaration is only legal at the very start of a text.
-            text = " " * match.end() + text[match.end() :]
+            text = re.sub(r"[^\n]", " ", match[0]) + text[match.end() :]
         return "\n" * self.start + text
 
 
@@ -108,13 +115,17 @@ def _read(
     alone = block.text if text is None else text
     if not alone.strip():
         return []
+    printed = block.printed
+    document = "" if printed is block and data is not None else printed.text
     found = []
     for known in formats:
-        if known.looks_like(alone):
+        if known.scope is Scope.DOCUMENT:
+            # A document in one piece was looked for before the page was cut.
+            if document and known.looks_like(document):
+                return [known.read(printed.padded, name=name, source=source)]
+        elif known.looks_like(alone):
             content = data if data is not None else block.padded
             found.append(known.read(content, name=name, source=source))
-            if known.scope is Scope.DOCUMENT:
-                break
     return found
 
 
