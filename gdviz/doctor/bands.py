@@ -37,7 +37,9 @@ class Rule:
     band: Band
 
 
-def _azure(gpu: str, vm: str, allreduce: float, write_gbit: float, expected: tuple[float, float]) -> list[Rule]:
+def _azure(
+    gpu: str, vm: str, allreduce: float, write_gbit: float, expected: tuple[float, float]
+) -> list[Rule]:
     source = _AZURE.format(vm=vm)
     both = (
         ("allreduce-node", "all_reduce busbw, one node", allreduce * _GB, expected[0] * _GB),
@@ -52,7 +54,12 @@ def _azure(gpu: str, vm: str, allreduce: float, write_gbit: float, expected: tup
 def _oci(gpu: str, port: int | None, allreduce: float, write_gbit: float) -> list[Rule]:
     name = f"OCI {gpu}"
     return [
-        Rule(gpu, port, "allreduce", Band(name, "all_reduce busbw, averaged over sizes", allreduce * _GB, None, _OCI)),
+        Rule(
+            gpu,
+            port,
+            "allreduce",
+            Band(name, "all_reduce busbw, averaged over sizes", allreduce * _GB, None, _OCI),
+        ),
         Rule(gpu, port, "write", Band(name, "ib_write_bw -q 2", write_gbit * _GBIT, None, _OCI)),
     ]
 
@@ -72,15 +79,15 @@ RULES: tuple[Rule, ...] = (
     *_oci("MI355X", None, 350, 350),
     Rule(
         "H100", 400, "write-both",
-        Band("H100 + ConnectX-7 NDR", "ib_write_bw -b --use_cuda, both directions", 720 * _GBIT, None, _IMBUE),
+        Band("H100 + ConnectX-7 NDR", "ib_write_bw -b --use_cuda, both ways", 720 * _GBIT, None, _IMBUE),
     ),
     Rule(
         "", 200, "allreduce",
-        Band("HDR, 2 x 8 GPUs", "all_reduce busbw", 180 * _GB, None, "Azure/aks-rdma-infiniband, documentation"),
+        Band("HDR, 2 x 8 GPUs", "all_reduce busbw", 180 * _GB, None, "Azure/aks-rdma-infiniband, docs"),
     ),
     Rule(
         "", 200, "write",
-        Band("HDR", "ib_write_bw", 190 * _GBIT, None, "Azure/aks-rdma-infiniband, documentation"),
+        Band("HDR", "ib_write_bw", 190 * _GBIT, None, "Azure/aks-rdma-infiniband, docs"),
     ),
 )  # fmt: skip
 
@@ -96,12 +103,14 @@ def bands(gpu: str, port_bytes_per_s: float | None, kind: str) -> tuple[Band, ..
         rule.band
         for rule in RULES
         if rule.kind == kind
-        and (rule.gpu and _word(rule.gpu, gpu) or (not rule.gpu and gbit == rule.port_gbit))
+        and ((rule.gpu and _word(rule.gpu, gpu)) or (not rule.gpu and gbit == rule.port_gbit))
         and (rule.port_gbit is None or gbit == rule.port_gbit)
     ]
     if port_bytes_per_s and kind in ("write", "host-write"):
         text = "90 % of the port's rate"
-        found.append(Band("any", text, 0.9 * port_bytes_per_s, port_bytes_per_s, "Mellanox/ngc_multinode_perf"))
+        found.append(
+            Band("any", text, 0.9 * port_bytes_per_s, port_bytes_per_s, "Mellanox/ngc_multinode_perf")
+        )
     return tuple(found)
 
 

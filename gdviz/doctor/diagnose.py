@@ -49,7 +49,9 @@ def diagnose(*paths: str | os.PathLike[str] | Case) -> Report:
     if not case.readings:
         reasons = [f"{u.file}: {u.reason}" for u in case.unreadable]
         raise ReaderError(
-            _("Nothing could be read: {reasons}").format(reasons=" ".join(reasons[:4]) or _("there is no file."))
+            _("Nothing could be read: {reasons}").format(
+                reasons=" ".join(reasons[:4]) or _("there is no file.")
+            )
         )
     return examine(case)
 

@@ -39,7 +39,8 @@ def staged_effect(machine: Machine, gpu: str, nic: str, who: str) -> tuple[str, 
         return "", 0.0
     if staged >= 0.97 * direct:
         text = _(
-            "By the model {who} loses no bandwidth by it ({staged} staged, {direct} direct, 1 MiB messages), only"
+            "By the model {who} loses no bandwidth by it ({staged} staged, {direct} direct, 1 MiB "
+            "messages), only"
             " latency and a CPU busy with copies."
         )
     else:
@@ -61,10 +62,12 @@ def through_root(machine: Machine, path: Path) -> Machine | None:
     if cpu is None:
         return None
     gpus = tuple(
-        replace(g, parent=cpu.id, link=_narrowest(machine, g.id)) if g.id == path.gpu else g for g in machine.gpus
+        replace(g, parent=cpu.id, link=_narrowest(machine, g.id)) if g.id == path.gpu else g
+        for g in machine.gpus
     )
     nics = tuple(
-        replace(n, parent=cpu.id, link=_narrowest(machine, n.id)) if n.id == path.nic else n for n in machine.nics
+        replace(n, parent=cpu.id, link=_narrowest(machine, n.id)) if n.id == path.nic else n
+        for n in machine.nics
     )
     return replace(machine, parts=replace(machine.parts, gpus=gpus, nics=nics))
 

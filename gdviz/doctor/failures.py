@@ -26,7 +26,9 @@ _FAILED = re.compile(
     r"(?:fail|error)|\breg_mr\b.*fail|Unable to create QP|Couldn'?t create (?:CQ|QP)",
     re.IGNORECASE,
 )
-_BUFFER = re.compile(r"(?:cuMemAlloc\(\)|cudaMalloc\(?\)?|buffer|allocat\w*) (?:of a|of|with size) (\d+) bytes", re.IGNORECASE)
+_BUFFER = re.compile(
+    r"(?:cuMemAlloc\(\)|cudaMalloc\(?\)?|buffer|allocat\w*) (?:of a|of|with size) (\d+) bytes", re.IGNORECASE
+)
 _SIZE = re.compile(r"\b(?:length|size|len)[ =:]+(\d{4,})\b")
 _CUDA_FLAG = re.compile(r"--use_cuda|--use_rocm|cuMemAlloc|GPU buffer")
 _DMABUF_FLAG = re.compile(r"dmabuf|dma-buf|DMA-BUF", re.IGNORECASE)
@@ -94,13 +96,19 @@ def _of_tools(node: NodeEvidence) -> Iterator[Failure]:
     for reading in by_source.values():
         for cited in grep_readings([reading], _FAILED):
             errno = errno_of(cited.text)
-            if errno is None and not re.search("allocate MR|register MR|reg_mr|reg_dmabuf", cited.text, re.IGNORECASE):
+            if errno is None and not re.search(
+                "allocate MR|register MR|reg_mr|reg_dmabuf", cited.text, re.IGNORECASE
+            ):
                 continue
             before = reading.lines[max(0, (cited.line or 1) - 30) : cited.line]
             size, where = _size(before, cited.text)
             match = _CALL.search(cited.text)
             text = "\n".join(before)
-            evidence = (cited,) if where is None else (cited, reading.cite((cited.line or 1) - len(before) + where + 1))
+            evidence = (
+                (cited,)
+                if where is None
+                else (cited, reading.cite((cited.line or 1) - len(before) + where + 1))
+            )
             yield Failure(
                 errno,
                 match[1] if match else ("ibv_reg_mr" if "MR" in cited.text else "ibv_create"),

@@ -8,8 +8,8 @@ from gdviz.doctor.bands import bands
 from gdviz.doctor.evidence.devices import Device
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import Run, case_runs, gpu_runs
-from gdviz.doctor.report import Band, Measured
 from gdviz.doctor.near import line_rate, used_nics
+from gdviz.doctor.report import Band, Measured
 from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.model import DataPath, Endpoint, Op, Workload, predict
@@ -134,7 +134,9 @@ def _judged(
         verdict = "normal" if best >= low else "low"
         why = _("{best}; published: at least {low}").format(best=format_rate(best), low=format_rate(low))
     what = f"{run.tool} {run.operation}" + (f", {run.device}" if run.device else "")
-    return Measured(node.name, what, run.best_size_bytes, best, predicted, by, found, verdict, why, run.evidence)
+    return Measured(
+        node.name, what, run.best_size_bytes, best, predicted, by, found, verdict, why, run.evidence
+    )
 
 
 def low_collectives(case: CaseEvidence) -> list[Measured]:
@@ -144,4 +146,3 @@ def low_collectives(case: CaseEvidence) -> list[Measured]:
         for each in measured(case)
         if each.verdict == "low" and each.predicted_bytes_per_s and each.what.startswith("nccl-tests")
     ]
-

@@ -31,6 +31,7 @@ from gdviz.doctor.versions import LATEST, NcclVersion, level_of
 from gdviz.machine import Distance, PeerKind
 from gdviz.messages import _
 
+
 def pairs_of(node: NodeEvidence) -> Iterator[Pair]:
     """Go through a node's pairs."""
     can_register = registration(node)
@@ -132,7 +133,9 @@ def has_nvlink(node: NodeEvidence, gpu: Device) -> bool | None:
 
 def _nccl(node: NodeEvidence, gpu: Device, nic: Device, question: Question) -> Verdict:
     if is_consumer(gpu):
-        return Verdict(False, _("{gpu} is of a class without GPUDirect RDMA.").format(gpu=gpu.name or gpu.label))
+        return Verdict(
+            False, _("{gpu} is of a class without GPUDirect RDMA.").format(gpu=gpu.name or gpu.label)
+        )
     platform = platform_without_gdr(node, node.joined.gpus)
     if platform is not None:
         return Verdict(False, _("{platform} has no GPUDirect RDMA.").format(platform=platform.value))
@@ -140,9 +143,10 @@ def _nccl(node: NodeEvidence, gpu: Device, nic: Device, question: Question) -> V
     if seen is not None:
         return seen
     verdict = nccl_verdict(question)
-    if verdict.gdr is False and question.nic_gdr is False:
-        if value_of(software.peermem_loaded(node)) is False:
-            return Verdict(False, _("NCCL found no way to register GPU memory: no peer-memory module, no DMA-BUF."))
+    unloaded = value_of(software.peermem_loaded(node)) is False
+    if verdict.gdr is False and question.nic_gdr is False and unloaded:
+        why = _("NCCL finds no way to register GPU memory: no peer-memory module, no DMA-BUF.")
+        return Verdict(False, why)
     return verdict
 
 

@@ -36,7 +36,9 @@ def consumer_gpus(node: NodeEvidence) -> list[tuple[Device, tuple[Evidence, ...]
     for gpu in node.joined.gpus:
         if is_consumer(gpu):
             pattern = re.compile(
-                rf"0x{gpu.pci.device:04x}\b|\[10de:{gpu.pci.device:04x}\]" if gpu.pci.device else CONSUMER.pattern,
+                rf"0x{gpu.pci.device:04x}\b|\[10de:{gpu.pci.device:04x}\]"
+                if gpu.pci.device
+                else CONSUMER.pattern,
                 re.IGNORECASE,
             )
             lines = tuple(names_of(node, gpu, CONSUMER)) + tuple(names_of(node, gpu, pattern))
@@ -143,7 +145,11 @@ def registration(node: NodeEvidence) -> bool | None:
 
 def decisions_for(node: NodeEvidence, gpu: Device, nic: Device) -> list[PairDecision]:
     """Return what a log prints of a pair."""
-    return [d for d in node.log.decisions if _same_gpu(gpu, d.gpu_busid, d.gpu_index) and _same_nic(node, nic, d.nic_index)]
+    return [
+        d
+        for d in node.log.decisions
+        if _same_gpu(gpu, d.gpu_busid, d.gpu_index) and _same_nic(node, nic, d.nic_index)
+    ]
 
 
 def channels_for(node: NodeEvidence, gpu: Device, nic: Device | None = None) -> list[ChannelView]:
@@ -167,5 +173,7 @@ def _same_nic(node: NodeEvidence, nic: Device, index: int | None) -> bool:
     known = node.log.nics.get(index)
     if known is not None:
         # Two ports that NCCL joins to one are called 'mlx5_0+mlx5_1'.
-        return bool(nic.name and nic.name in known.name.split("+")) or bool(known.busid and known.busid == nic.busid)
+        return bool(nic.name and nic.name in known.name.split("+")) or bool(
+            known.busid and known.busid == nic.busid
+        )
     return nic.index == index

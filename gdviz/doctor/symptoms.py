@@ -8,16 +8,22 @@ from dataclasses import dataclass
 from gdviz.doctor import support
 from gdviz.doctor.evidence.known import evidence_of, value_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.patterns import COMPLETION, MODIFY_QP
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.failures import failures
 from gdviz.doctor.normal import low_collectives
-from gdviz.doctor.evidence.patterns import COMPLETION, MODIFY_QP
 from gdviz.messages import _
 from gdviz.readers import Evidence
 
 _NO_WAY = frozenset(
     {"peermem-missing", "peermem-invisible-to-nccl", "peermem-build-mismatch", "dmabuf-unsupported-kernel"}
-    | {"dmabuf-closed-module", "dmabuf-unsupported-rdma", "gpu-no-gdr", "platform-no-gdr", "pcie-topo-check-refused"}
+    | {
+        "dmabuf-closed-module",
+        "dmabuf-unsupported-rdma",
+        "gpu-no-gdr",
+        "platform-no-gdr",
+        "pcie-topo-check-refused",
+    }
 )
 _BY_DISTANCE = frozenset(
     {"distance-beyond-level", "gdr-level-forbids", "c2c-needs-setting", "vm-flat-topology", "no-near-nic"}
@@ -95,7 +101,10 @@ def _of_node(node: NodeEvidence) -> Iterator[Symptom]:
             "sockets",
             node.name,
             _("NCCL goes over sockets, not over RDMA"),
-            _("ibv_devices; ibv_devinfo; ls /dev/infiniband; env | grep -e NCCL_IB -e NCCL_NET; the log's lines with NET/"),
+            _(
+                "ibv_devices; ibv_devinfo; ls /dev/infiniband; env | grep -e NCCL_IB -e NCCL_NET; the log's "
+                "lines with NET/"
+            ),
             tuple(node.log.sockets[:3]),
         )
 
@@ -127,7 +136,12 @@ def _elements_without(node: NodeEvidence) -> tuple[Evidence, ...]:
         elements = list(walk(reading, root))
         gpus = [e for e in elements if e.element.tag == "gpu" and e.get("gdr")]
         nets = [e for e in elements if e.element.tag == "net" and e.get("gdr")]
-        if gpus and nets and all(e.get("gdr") == "1" for e in gpus) and all(e.get("gdr") == "0" for e in nets):
+        if (
+            gpus
+            and nets
+            and all(e.get("gdr") == "1" for e in gpus)
+            and all(e.get("gdr") == "0" for e in nets)
+        ):
             return tuple(e.evidence for e in nets[:3])
     return ()
 
@@ -135,11 +149,13 @@ def _elements_without(node: NodeEvidence) -> tuple[Evidence, ...]:
 def _bring_for_refusal(node: NodeEvidence) -> str:
     if value_of(node.log.version) is None:
         return _(
-            "the NCCL version (first lines of NCCL_DEBUG=INFO, or the package): up to 2.22 NCCL looks for the module"
+            "the NCCL version (first lines of NCCL_DEBUG=INFO, or the package): up to 2.22 NCCL looks for "
+            "the module"
             " only below /sys/kernel/mm/memory_peers"
         )
     return _(
-        "lsmod and what the job itself sees (inside its container): ls -l /sys/kernel/mm/memory_peers/*/version"
+        "lsmod and what the job itself sees (inside its container): ls -l "
+        "/sys/kernel/mm/memory_peers/*/version"
         " /sys/module/nvidia_peermem/version; cat /proc/driver/nvidia/version; dmesg | grep -i peermem;"
         " and ib_write_bw --use_cuda=0 on the same pair"
     )
@@ -157,7 +173,10 @@ def _staged(node: NodeEvidence) -> Iterator[Symptom]:
         "staged",
         node.name,
         _("channels go over the network without GDRDMA"),
-        _("nvidia-smi topo -m, env | grep NCCL, and the whole NCCL log with its 'GPU Direct RDMA' lines (or the topology dump)"),
+        _(
+            "nvidia-smi topo -m, env | grep NCCL, and the whole NCCL log with its 'GPU Direct RDMA' lines "
+            "(or the topology dump)"
+        ),
         tuple(c.evidence for c in off[:3]),
     )
 
@@ -209,5 +228,7 @@ def _completions(node: NodeEvidence) -> Iterator[Symptom]:
             else "show_gids, ibv_devinfo -v, ibstat, hw_counters (both nodes)"
         )
         failed = match is not None or warning.status is not None
-        text = _("a completion came with status {n}").format(n=status) if failed else _("ibv_modify_qp failed")
+        text = (
+            _("a completion came with status {n}").format(n=status) if failed else _("ibv_modify_qp failed")
+        )
         yield Symptom(kind, node.name, text, bring, (warning.evidence,))

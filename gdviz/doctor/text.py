@@ -64,7 +64,9 @@ def _headline(report: Report) -> str:
         number = sum(1 for found in report.findings if found.severity is severity)
         if number:
             counts.append(ngettext(one, many, number).format(n=number))
-    return _("{counts} on {nodes}").format(counts=", ".join(counts), nodes=", ".join(report.nodes) or _("no node"))
+    return _("{counts} on {nodes}").format(
+        counts=", ".join(counts), nodes=", ".join(report.nodes) or _("no node")
+    )
 
 
 def _finding(found: Finding) -> Iterator[str]:
@@ -100,7 +102,15 @@ def _pairs(pairs: Sequence[Pair]) -> Iterator[str]:
     shown = pairs if len(pairs) <= MAX_PAIRS else [p for p in pairs if p.distance in ("PIX", "PXB") or p.gdr]
     head = (_("node"), "GPU", "NIC", _("distance"), "GDR", "UCX", _("why"))
     rows = [
-        (p.node, p.gpu, p.nic, p.distance, _word(p.gdr), _word(p.verdicts["ucx"].gdr if p.verdicts else None), p.why)
+        (
+            p.node,
+            p.gpu,
+            p.nic,
+            p.distance,
+            _word(p.gdr),
+            _word(p.verdicts["ucx"].gdr if p.verdicts else None),
+            p.why,
+        )
         for p in shown[:MAX_PAIRS]
     ]
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]

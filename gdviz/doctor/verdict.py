@@ -114,7 +114,10 @@ def nccl_verdict(question: Question) -> Verdict:
     if question.distance in ("P2C", "C2C") and question.version is None and question.level is None:
         return Verdict(
             None,
-            _("Over NVLink-C2C it depends on NCCL: off by default up to 2.26, on from 2.27; no version is known."),
+            _(
+                "Over NVLink-C2C it depends on NCCL: off by default up to 2.26, on from 2.27; no version is "
+                "known."
+            ),
         )
     if level == "LOC":
         return Verdict(False, _("NCCL_NET_GDR_LEVEL=LOC means never."))
@@ -125,9 +128,10 @@ def nccl_verdict(question: Question) -> Verdict:
             else _("{distance} is farther than NCCL's default level {level}.")
         )
         return Verdict(False, text.format(**words))
-    known = question.nic_gdr is True and question.gpu_gdr is not False
-    if not known:
-        near = _("{distance} is within the level {level}; whether NIC and GPU support it is not in the inputs.")
+    if question.nic_gdr is None:
+        near = _(
+            "{distance} is within the level {level}; whether NIC and GPU support it is not in the inputs."
+        )
         return Verdict(None, near.format(**words))
     text = _("{distance} is within the level {level}, and NIC and GPU support it.")
     sends = _sends(question)
@@ -191,5 +195,7 @@ def _by_registration(registration: bool | None, who: str) -> Verdict:
     if registration is None:
         return Verdict(None, _("Whether GPU memory can be registered is not in the inputs."))
     if registration:
-        return Verdict(True, _("{who} can register GPU memory; the distance only decides the speed.").format(who=who))
+        return Verdict(
+            True, _("{who} can register GPU memory; the distance only decides the speed.").format(who=who)
+        )
     return Verdict(False, _("GPU memory cannot be registered with the NIC."))

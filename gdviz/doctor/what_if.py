@@ -78,7 +78,8 @@ def _assume(assumed: dict[str, Any], env: dict[str, str | None], name: str, valu
     elif name == "gdr_level":
         if value is not None and level_of(str(value)) is None:
             raise GdvizError(
-                _("{value!r} is no level of NCCL.").format(value=value), _("There are LOC, PIX, PXB, P2C, PHB, SYS.")
+                _("{value!r} is no level of NCCL.").format(value=value),
+                _("There are LOC, PIX, PXB, P2C, PHB, SYS."),
             )
         env["NCCL_NET_GDR_LEVEL"] = None if value is None else str(value)
     elif name == "c2c":
@@ -87,7 +88,9 @@ def _assume(assumed: dict[str, Any], env: dict[str, str | None], name: str, valu
         env["NCCL_NET_GDR_READ"] = "1" if value else "0"
     elif name == "nccl":
         if NcclVersion.parse(str(value)) is None:
-            raise GdvizError(_("{value!r} is no release of NCCL.").format(value=value), _("Write it like '2.27.5'."))
+            raise GdvizError(
+                _("{value!r} is no release of NCCL.").format(value=value), _("Write it like '2.27.5'.")
+            )
         assumed["nccl"] = str(value)
     elif name == "iommu":
         if value not in ("pt", "off", "translate"):

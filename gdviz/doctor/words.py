@@ -21,7 +21,9 @@ def nearest(node: NodeEvidence) -> tuple[Machine, str, str, str] | None:
     return None if best is None else best[1:]
 
 
-def staged_words(node: NodeEvidence, gpu: Device | None = None, nic: Device | None = None) -> tuple[str, float]:
+def staged_words(
+    node: NodeEvidence, gpu: Device | None = None, nic: Device | None = None
+) -> tuple[str, float]:
     """Return what staging costs a pair (the nearest by default), as a sentence and in bytes per second."""
     if gpu is not None and nic is not None:
         found = node.joined.path(gpu, nic)

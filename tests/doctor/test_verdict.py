@@ -35,7 +35,13 @@ def test_support_comes_before_distance() -> None:
 
 @pytest.mark.parametrize(
     ("level", "kind", "used"),
-    [("LOC", "PIX", False), ("PIX", "PXB", False), ("PHB", "PHB", True), ("PHB", "SYS", False), ("SYS", "SYS", True)],
+    [
+        ("LOC", "PIX", False),
+        ("PIX", "PXB", False),
+        ("PHB", "PHB", True),
+        ("PHB", "SYS", False),
+        ("SYS", "SYS", True),
+    ],
 )
 def test_level_of_the_user(level: str, kind: str, used: bool) -> None:
     assert ask(kind, level=level) is used

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gdviz.machine import Gpu, LinkLayer, Nic, PciIds, normal_bus_id
@@ -43,7 +43,11 @@ class Device:
         """How people name it: GPU0, mlx5_0, else the bus id."""
         if self.is_gpu:
             return f"GPU{self.index}" if self.index is not None else _without_domain(self.busid or "GPU?")
-        return self.name or _without_domain(self.busid or "") or (f"NIC{self.index}" if self.index is not None else "NIC?")
+        return (
+            self.name
+            or _without_domain(self.busid or "")
+            or (f"NIC{self.index}" if self.index is not None else "NIC?")
+        )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -70,7 +74,7 @@ class Devices:
         self.all: list[Device] = []
         self._gpus = gpus
 
-    def __iter__(self) -> Iterable[Device]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Device]:
         """Go through them in order."""
         return iter(self.all)
 
@@ -129,7 +133,9 @@ def natural(text: str) -> tuple[tuple[int, str], ...]:
     >>> sorted(["mlx5_10", "mlx5_2"], key=natural)
     ['mlx5_2', 'mlx5_10']
     """
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part)
+    return tuple(
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part
+    )
 
 
 def take_gpu(device: Device, gpu: Gpu) -> None:

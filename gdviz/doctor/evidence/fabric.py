@@ -56,7 +56,9 @@ def ports(node: NodeEvidence) -> tuple[PortFacts, ...]:
                 facts.layer = facts.layer or each.link_layer
                 cited = reading.cite(each.state_line or each.line)
                 if each.state:
-                    facts.up = Known(each.state.lower().startswith("active"), (reading.cite(adapter.line), cited))
+                    facts.up = Known(
+                        each.state.lower().startswith("active"), (reading.cite(adapter.line), cited)
+                    )
                 if each.rate_bytes_per_s:
                     line = each.rate_line or each.line
                     facts.rate_bytes_per_s = Known(
@@ -155,7 +157,8 @@ class HcaList:
     def spells_out(self, device: str, port: int = 1) -> bool:
         """Return whether the list has the device's own whole name."""
         return not self.excluded and any(
-            name.partition(":")[0] == device and name.partition(":")[2] in ("", str(port)) for name in self.names
+            name.partition(":")[0] == device and name.partition(":")[2] in ("", str(port))
+            for name in self.names
         )
 
 

@@ -42,9 +42,7 @@ def gather(case: Case, assumed: Mapping[str, Any] | None = None) -> CaseEvidence
         own = [NodeEvidence(n.name, n.readings, top, _host(n.name, n.readings, hosts), wanted) for n in named]
         nodes = tuple(own)
         if any(reading.machines for reading in top) and not any(n.machines for n in nodes):
-            nodes = tuple(
-                NodeEvidence(n.name, (*n.readings, *top), (), n.host, wanted) for n in own
-            )
+            nodes = tuple(NodeEvidence(n.name, (*n.readings, *top), (), n.host, wanted) for n in own)
     unread = tuple((u.file, u.reason, str(u.why)) for u in case.unreadable)
     return CaseEvidence(nodes, case.readings, unread)
 

@@ -8,10 +8,11 @@ from typing import Generic, TypeVar
 from gdviz.readers import Evidence
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Generic[T]):
+class Known(Generic[T_co]):
     """A value that the inputs give; None in its place means that they do not tell.
 
     Attributes
@@ -22,7 +23,7 @@ class Known(Generic[T]):
         The lines that say so, the best first.
     """
 
-    value: T
+    value: T_co
     evidence: tuple[Evidence, ...] = ()
 
 
@@ -31,7 +32,7 @@ def value_of(known: Known[T] | None) -> T | None:
     return None if known is None else known.value
 
 
-def evidence_of(*knowns: Known[T] | None) -> tuple[Evidence, ...]:
+def evidence_of(*knowns: Known[object] | None) -> tuple[Evidence, ...]:
     """Return all evidence of some values, each piece once."""
     found = dict.fromkeys(piece for known in knowns if known is not None for piece in known.evidence)
     return tuple(found)

@@ -198,7 +198,7 @@ def _take_decisions(view: LogView, reading: Reading, log: NcclLog, host: str) ->
     ambiguous = any(rank.gpu_index is None for rank in view.ranks)
 
     def whose(rank: int | None, text: str, gpu: int | None) -> tuple[int | None, str | None]:
-        """Return index and bus id of a GPU from its rank, what stands in the line, and the thread's device."""
+        """Return index and bus id of a GPU from its rank, the line's text and the thread's device."""
         known = by_rank.get(rank) if rank is not None else None
         busid = (known.busid if known else None) or (busid_of(text) if len(text) > 1 else None)
         index = known.gpu_index if known and known.gpu_index is not None else None if ambiguous else gpu

@@ -96,7 +96,11 @@ def join(node: NodeEvidence) -> Joined:
         known.speed_bytes_per_s = known.speed_bytes_per_s or nic.speed_bytes_per_s
     for place, (_reading, machine) in enumerate(sources):
         for gpu in machine.gpus:
-            index = gpu.index if normal_bus_id(gpu.busid) is None or not _has_index_conflict(gpus, gpu.index) else None
+            index = (
+                gpu.index
+                if normal_bus_id(gpu.busid) is None or not _has_index_conflict(gpus, gpu.index)
+                else None
+            )
             device = gpus.add(busid=gpu.busid, name=gpu.name, index=index)
             device.parts.setdefault(place, gpu.id)
             take_gpu(device, gpu)
@@ -154,7 +158,7 @@ def _names(node: NodeEvidence, gpus: Devices) -> None:
 
 
 def _number_gpus(gpus: Devices) -> None:
-    """Number GPUs in the order of their bus ids where nothing else numbers them."""
+    """Find: number GPUs in the order of their bus ids where nothing else numbers them."""
     if all(gpu.index is None for gpu in gpus.all) and all(gpu.busid for gpu in gpus.all):
         for index, gpu in enumerate(sorted(gpus.all, key=lambda g: g.busid or "")):
             gpu.index = index
@@ -179,4 +183,3 @@ def _guess_names(nics: Devices) -> frozenset[str]:
             known.parts.setdefault(place, part)
         nics.all.remove(named)
     return frozenset(nic.name for nic in nameless)
-

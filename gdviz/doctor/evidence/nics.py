@@ -11,7 +11,19 @@ from gdviz.readers.lspci import PciFunction, PciListing
 from gdviz.readers.lspci.facts import INFINIBAND_CLASS, NETWORK
 
 #: Drivers of NICs that do RDMA, and vendors that make little else (Mellanox; Amazon's EFA by device).
-_DRIVERS = {"mlx5_core", "mlx4_core", "bnxt_en", "bnxt_re", "irdma", "ice", "efa", "ionic", "hns3", "erdma", "qedr"}
+_DRIVERS = {
+    "mlx5_core",
+    "mlx4_core",
+    "bnxt_en",
+    "bnxt_re",
+    "irdma",
+    "ice",
+    "efa",
+    "ionic",
+    "hns3",
+    "erdma",
+    "qedr",
+}
 _MELLANOX = 0x15B3
 
 

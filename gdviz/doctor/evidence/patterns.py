@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 #: NCCL and perftest on a GPU without DMA-BUF.
-NO_DMABUF = re.compile(r"DMA-?BUF is not supported|dma-?buf (?:export )?is not supported|DMA_BUF.{0,20}not supported", re.IGNORECASE)
+NO_DMABUF = re.compile(
+    r"DMA-?BUF is not supported|dma-?buf (?:export )?is not supported|DMA_BUF.{0,20}not supported",
+    re.IGNORECASE,
+)
 
 #: rdma-core without the verb; the same line about mlx5dv_reg_dmabuf_mr is harmless.
 DLVSYM_REG = re.compile(r"dlv?sym failed on ibv_reg_dmabuf_mr\b")
@@ -14,10 +17,15 @@ DLVSYM_REG = re.compile(r"dlv?sym failed on ibv_reg_dmabuf_mr\b")
 CUMEM = re.compile(r"\bcuMem(?:Create|Map|AddressReserve)|\bVMM\b|expandable_segments:True")
 
 #: NCCL could not read a PCIe speed.
-NO_SPEED = re.compile(r"could not read \S*(?:link_speed|link_width)|could not find value of '[^']*' in dictionary, falling back")
+NO_SPEED = re.compile(
+    r"could not read \S*(?:link_speed|link_width)|could not find value of '[^']*' in dictionary, falling back"
+)
 
 #: A completion with an error: status, and the NIC's own word for it.
-COMPLETION = re.compile(r"(?:Got completion|completion from peer).*?(?:with error|status=)\s*=?\s*(\d+).*?vendor err\s*(\d+)", re.IGNORECASE)
+COMPLETION = re.compile(
+    r"(?:Got completion|completion from peer).*?(?:with error|status=)\s*=?\s*(\d+).*?vendor err\s*(\d+)",
+    re.IGNORECASE,
+)
 
 #: The two ends' GIDs of such a line.
 GIDS = re.compile(r"localGid\s+(\S+)\s+remoteGids?\s*(\S+)", re.IGNORECASE)

@@ -16,7 +16,8 @@ from gdviz.readers.host import KernelCommandLine, KernelLog, Product
 
 #: Products that hypervisors give their machines (DMI).
 _VIRTUAL_PRODUCT = re.compile(
-    r"Standard PC|\bKVM\b|\bQEMU\b|VMware|Virtual Machine|HVM domU|VirtualBox|OpenStack|Bochs|Google Compute Engine"
+    r"Standard PC|\bKVM\b|\bQEMU\b|VMware|Virtual Machine|HVM domU|VirtualBox|OpenStack|Bochs"
+    r"|Google Compute Engine"
     r"|\bCVM\b|Alibaba Cloud ECS|\bHyper-V\b",
     re.IGNORECASE,
 )
@@ -24,10 +25,14 @@ _VIRTUAL_PRODUCT = re.compile(
 #: Vendors of devices that only hypervisors make: virtio and QEMU, VMware, Hyper-V, Xen.
 _VIRTUAL_VENDORS = {0x1AF4, 0x1B36, 0x1234, 0x15AD, 0x1414, 0x5853}
 _VIRTUAL_NAMES = re.compile(r"\bvirtio\b|\bQEMU\b|VMware|Hyper-V|\bXen\b", re.IGNORECASE)
-_HYPERVISOR_LINE = re.compile(r"^\s*Hypervisor vendor:\s*\S|hypervisor detected:|Booting paravirtualized kernel on KVM")
+_HYPERVISOR_LINE = re.compile(
+    r"^\s*Hypervisor vendor:\s*\S|hypervisor detected:|Booting paravirtualized kernel on KVM"
+)
 
 #: EC2 instance types: family, generation, options, size.
-_EC2 = re.compile(r"\b((?:[a-z]{1,4})(\d{1,2})[a-z0-9-]{0,12})\.(?:\d{0,2}x?large|metal(?:-\w+)?|micro|small|medium)\b")
+_EC2 = re.compile(
+    r"\b((?:[a-z]{1,4})(\d{1,2})[a-z0-9-]{0,12})\.(?:\d{0,2}x?large|metal(?:-\w+)?|micro|small|medium)\b"
+)
 #: Those with GPUDirect RDMA over EFA: the P series from p4d on, and Trainium.
 _EC2_WITH_GDR = re.compile(r"^p(?:4|5|6|[7-9])")
 
@@ -54,9 +59,9 @@ def _virtual_signs(node: NodeEvidence) -> Iterator[Evidence]:
     for _statement, evidence in node.statements("virtual-machine"):
         yield evidence
     for reading, product in node.own(Product):
-        if _VIRTUAL_PRODUCT.search(f"{product.vendor} {product.name}"):
-            yield reading.cite(product.line)
-        elif _EC2.search(product.name) and ".metal" not in product.name:
+        if _VIRTUAL_PRODUCT.search(f"{product.vendor} {product.name}") or (
+            _EC2.search(product.name) and ".metal" not in product.name
+        ):
             yield reading.cite(product.line)
     yield from grep(node, _HYPERVISOR_LINE)[:2]
     for reading, listing in listings(node):
@@ -118,7 +123,10 @@ def iommu(node: NodeEvidence) -> Known[str] | None:
         return Known(str(node.assumed["iommu"]), (assumption(f"iommu={node.assumed['iommu']}"),))
     domains = []
     for reading, log in node.own(KernelLog):
-        domains += [(entry.values.get("type", entry.text), reading.cite(entry.line)) for entry in log.of("iommu-domain")]
+        domains += [
+            (entry.values.get("type", entry.text), reading.cite(entry.line))
+            for entry in log.of("iommu-domain")
+        ]
     arguments = tuple(_command_lines(node))
     asked = tuple(evidence for words, evidence in arguments if _asks_for_iommu(words))
     for kind, evidence in domains:
@@ -170,7 +178,8 @@ def iommu_groups(node: NodeEvidence) -> dict[str, Known[int]]:
         for function in listing.functions:
             busid = normal_bus_id(function.busid)
             if busid and function.iommu_group is not None:
-                found.setdefault(busid, Known(
-                    function.iommu_group, (reading.cite(function.iommu_group_line or function.line),)
-                ))
+                found.setdefault(
+                    busid,
+                    Known(function.iommu_group, (reading.cite(function.iommu_group_line or function.line),)),
+                )
     return found

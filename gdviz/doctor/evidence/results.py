@@ -10,6 +10,7 @@ from gdviz.machine import normal_bus_id
 from gdviz.readers import Evidence, Reading
 from gdviz.readers.results import ResultRow, Results, ResultTable
 
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """A benchmark's table.

@@ -33,7 +33,9 @@ _FAILED_LOAD = re.compile(
     r".{0,40}?(?:invalid argument|failed|exec format error|operation not permitted|no such device)",
     re.IGNORECASE,
 )
-_SYMBOL = re.compile(r"(?:nvidia_peermem|nv_peer_mem)\b.*(?:symbol|version magic)|ib_(?:un)?register_peer_memory_client")
+_SYMBOL = re.compile(
+    r"(?:nvidia_peermem|nv_peer_mem)\b.*(?:symbol|version magic)|ib_(?:un)?register_peer_memory_client"
+)
 _SYMBOL_ERROR = re.compile(r"disagrees about version|unknown symbol", re.IGNORECASE)
 _FLAVOUR = re.compile(
     r"\bdriver\b[^\n]{0,60}\((?:[^)]*[\s,])?(?P<kind>closed|open|proprietary)\b[^)]*\)", re.IGNORECASE

@@ -98,7 +98,9 @@ def unknown_names(reading: Reading, root: Element) -> list[tuple[str, Evidence]]
         if known is None:
             continue
         found += [
-            (f"{name[:60]}= of <{tag}>", node.evidence) for name in node.element.attributes if name not in known
+            (f"{name[:60]}= of <{tag}>", node.evidence)
+            for name in node.element.attributes
+            if name not in known
         ]
     return found
 
@@ -170,12 +172,18 @@ def masks(reading: Reading, root: Element) -> list[Mask]:
             wrong = "a word after the first has not eight digits"
         elif len(words) > 1 and len(words[0]) > 8:
             wrong = "the first word has more than eight digits"
-        value = 0 if wrong.startswith("not") else int("".join(w.removeprefix("0x").rjust(8, "0") for w in words), 16)
+        value = (
+            0
+            if wrong.startswith("not")
+            else int("".join(w.removeprefix("0x").rjust(8, "0") for w in words), 16)
+        )
         numa = element.attributes.get("numaid", "").strip()
         found.append(
             Mask(
                 int(numa) if numa.lstrip("-").isdecimal() and len(numa) < 6 else None,
-                frozenset(bit for bit in range(value.bit_length()) if value >> bit & 1) if value < 1 << 8192 else frozenset(),
+                frozenset(bit for bit in range(value.bit_length()) if value >> bit & 1)
+                if value < 1 << 8192
+                else frozenset(),
                 sum(len(word.removeprefix("0x")) for word in words),
                 wrong,
                 element.attributes.get("host_hash", ""),

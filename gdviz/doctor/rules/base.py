@@ -57,9 +57,11 @@ def answers(case: CaseEvidence) -> Iterator[Answer]:
     for registered in RULES:
         for answer in registered.run(case):
             if isinstance(answer, Finding):
-                answer = replace(answer, rule=registered.number)
-                found.append(answer)
-            yield answer
+                numbered = replace(answer, rule=registered.number)
+                found.append(numbered)
+                yield numbered
+            else:
+                yield answer
     for _codes, conclude in CONCLUSIONS:
         for answer in conclude(case, tuple(found)):
             if isinstance(answer, Finding):

@@ -11,8 +11,8 @@ from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import gpu_runs
 from gdviz.doctor.evidence.topo_xml import documents
 from gdviz.doctor.findings import Finding, Severity, finding
-from gdviz.doctor.rules.base import Answer, conclusion, rule
 from gdviz.doctor.near import gpus_without_near_nic, near_pairs
+from gdviz.doctor.rules.base import Answer, conclusion, rule
 from gdviz.doctor.symptoms import EXPLAINED_BY, symptoms
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -26,7 +26,7 @@ _BROKEN = {"empty", "binary", "refused", "unreadable"}
 
 @rule("truncated-input")
 def truncated(case: CaseEvidence) -> Iterator[Answer]:
-    """A file ends in the middle."""
+    """Find: a file ends in the middle."""
     told: set[str] = set()
     for reading in case.readings:
         if not reading.truncated or reading.source in told:
@@ -37,7 +37,10 @@ def truncated(case: CaseEvidence) -> Iterator[Answer]:
             "truncated-input",
             _("{file} ends in the middle ({kind})").format(file=_short(reading.source), kind=reading.kind),
             reading.cite(last),
-            effect=_("What would follow is unknown: nothing is concluded from what is missing there. What was there is used."),
+            effect=_(
+                "What would follow is unknown: nothing is concluded from what is missing there. What was "
+                "there is used."
+            ),
             check=_("the last lines of the file"),
             fix=_("give the whole file"),
         )
@@ -45,7 +48,7 @@ def truncated(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("unreadable-input")
 def unreadable(case: CaseEvidence) -> Iterator[Answer]:
-    """A file given was not used."""
+    """Find: a file given was not used."""
     for file, reason, why in case.unread:
         if why not in _BROKEN:
             continue
@@ -65,7 +68,7 @@ def _short(path: str) -> str:
 
 @conclusion("unknown-cause")
 def unknown_cause(case: CaseEvidence, found: tuple[Finding, ...]) -> Iterator[Answer]:
-    """A symptom that no finding explains."""
+    """Find: a symptom that no finding explains."""
     codes = {each.code for each in found}
     open_ones = [s for s in symptoms(case) if not EXPLAINED_BY[s.kind] & codes]
     told: set[tuple[str, str]] = set()
@@ -76,11 +79,18 @@ def unknown_cause(case: CaseEvidence, found: tuple[Finding, ...]) -> Iterator[An
         node = next((n for n in case.nodes if n.name == symptom.node), None)
         yield finding(
             "unknown-cause",
-            _("{node}: {text}; the inputs do not settle why").format(node=symptom.node or _("the job"), text=symptom.text),
+            _("{node}: {text}; the inputs do not settle why").format(
+                node=symptom.node or _("the job"), text=symptom.text
+            ),
             *symptom.evidence,
             *(_contradiction(node) if node is not None and symptom.kind == "refused" else ()),
             node=symptom.node,
-            effect=" ".join((_not_it(node) if node is not None and symptom.kind == "refused" else "", _("Bring next: {what}.").format(what=symptom.bring))).strip(),
+            effect=" ".join(
+                (
+                    _not_it(node) if node is not None and symptom.kind == "refused" else "",
+                    _("Bring next: {what}.").format(what=symptom.bring),
+                )
+            ).strip(),
             check=symptom.bring,
         )
 
@@ -100,13 +110,15 @@ def _not_it(node: NodeEvidence) -> str:
         parts.append(_("Verbs move GPU memory on this node (perftest), so that module and hardware work."))
     elif value_of(software.peermem_loaded(node)):
         parts.append(_("The peer-memory module is loaded, and this NCCL looks where it shows itself."))
-    parts.append(_("The refusal comes before any distance is looked at: NCCL_NET_GDR_LEVEL cannot change it."))
+    parts.append(
+        _("The refusal comes before any distance is looked at: NCCL_NET_GDR_LEVEL cannot change it.")
+    )
     return " ".join(parts)
 
 
 @conclusion("healthy")
 def healthy(case: CaseEvidence, found: tuple[Finding, ...]) -> Iterator[Answer]:
-    """Nothing wrong was found, and GPUDirect RDMA is in use."""
+    """Find: nothing wrong was found, and GPUDirect RDMA is in use."""
     if any(each.code not in _HARMLESS or each.severity is not Severity.INFO for each in found):
         return
     if symptoms(case):

@@ -9,12 +9,12 @@ from gdviz.doctor.evidence import software
 from gdviz.doctor.evidence.grep import grep
 from gdviz.doctor.evidence.known import Known, evidence_of, value_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.patterns import CUMEM, DLVSYM_REG, NO_DMABUF
 from gdviz.doctor.evidence.platform import iommu_groups
 from gdviz.doctor.failures import Failure, failures
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.rules.modules import refusals
-from gdviz.doctor.evidence.patterns import CUMEM, DLVSYM_REG, NO_DMABUF
 from gdviz.doctor.words import staged_words
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -30,29 +30,41 @@ def _evidence(found: list[Failure]) -> tuple[Evidence, ...]:
 
 @rule("dmabuf-unsupported-kernel", number="R3")
 def kernel(case: CaseEvidence) -> Iterator[Answer]:
-    """The kernel has no DMA-BUF path for GPU memory, by its configuration or its age."""
+    """Find: the kernel has no DMA-BUF path for GPU memory, by its configuration or its age."""
     for node in case.nodes:
         lacking = _lacking_options(node)
         old = support.kernel_too_old(node)
-        wants = value_of(software.driver_open(node)) is True or bool(_dma_buf_failures(node)) or support.is_amd(node)
+        wants = (
+            value_of(software.driver_open(node)) is True
+            or bool(_dma_buf_failures(node))
+            or support.is_amd(node)
+        )
         too_old = old is not None and old.value and wants
         if not (lacking or too_old) or not support.hardware_capable(node):
             continue
         symptom = refusals(node) or _evidence(_dma_buf_failures(node))
-        works = value_of(software.peermem_loaded(node)) or any(known.value for known in node.log.hcas.values())
+        works = value_of(software.peermem_loaded(node)) or any(
+            known.value for known in node.log.hcas.values()
+        )
         if works and not symptom:
             continue
         names = ", ".join(lacking) or _("a kernel before 5.12")
         words, cost = staged_words(node)
         yield finding(
             "dmabuf-unsupported-kernel",
-            _("{node}: the kernel cannot share GPU memory by DMA-BUF: {what}").format(node=node.name, what=names),
+            _("{node}: the kernel cannot share GPU memory by DMA-BUF: {what}").format(
+                node=node.name, what=names
+            ),
             *evidence_of(*lacking.values()),
             *(old.evidence if too_old and old else ()),
             *symptom,
             node=node.name,
-            effect=" ".join((_("ibv_reg_dmabuf_mr fails, and without peer memory no pair uses GPUDirect RDMA."), words)).strip(),
-            check=_("grep -e CONFIG_PCI_P2PDMA -e CONFIG_DMABUF_MOVE_NOTIFY /boot/config-$(uname -r); uname -r"),
+            effect=" ".join(
+                (_("ibv_reg_dmabuf_mr fails, and without peer memory no pair uses GPUDirect RDMA."), words)
+            ).strip(),
+            check=_(
+                "grep -e CONFIG_PCI_P2PDMA -e CONFIG_DMABUF_MOVE_NOTIFY /boot/config-$(uname -r); uname -r"
+            ),
             fix=(
                 _("a kernel from 5.12 on with CONFIG_PCI_P2PDMA=y and CONFIG_DMABUF_MOVE_NOTIFY=y"),
                 _("or peer memory with the RDMA stack of MLNX_OFED or DOCA-OFED"),
@@ -71,7 +83,7 @@ def _lacking_options(node: NodeEvidence) -> dict[str, Known[str]]:
 
 @rule("dmabuf-closed-module", number="R3")
 def closed(case: CaseEvidence) -> Iterator[Answer]:
-    """The closed NVIDIA kernel modules export no DMA-BUF, and something asked for it."""
+    """Find: the closed NVIDIA kernel modules export no DMA-BUF, and something asked for it."""
     for node in case.nodes:
         driver = software.driver_open(node)
         if driver is None or driver.value or not support.hardware_capable(node):
@@ -79,7 +91,8 @@ def closed(case: CaseEvidence) -> Iterator[Answer]:
         attribute = software.cuda_attribute(node, "DMA_BUF_SUPPORTED")
         said = grep(node, NO_DMABUF, job=True)[:2]
         bad_address = [f for f in failures(node) if f.errno == support.EFAULT and f.registers]
-        only_vmm = bad_address and value_of(software.peermem_loaded(node)) and _cumem(node)
+        loaded = bool(value_of(software.peermem_loaded(node)))
+        only_vmm = bool(bad_address) and loaded and _cumem(node) is not None
         refuses = attribute is not None and not attribute.value
         asked = bool(refusals(node)) or bool(bad_address) or bool(_dma_buf_failures(node))
         if not (only_vmm or said or (refuses and asked)):
@@ -95,10 +108,14 @@ def closed(case: CaseEvidence) -> Iterator[Answer]:
             *evidence_of(cumem),
             node=node.name,
             effect=_(
-                "Memory of cuMem (CUDA's VMM calls) can be registered by DMA-BUF only: Bad address (14). Peer memory"
+                "Memory of cuMem (CUDA's VMM calls) can be registered by DMA-BUF only: Bad address (14). "
+                "Peer memory"
                 " serves memory of cudaMalloc alone."
             ),
-            check=_("modinfo -F license nvidia (closed: NVIDIA; open: Dual MIT/GPL); cat /proc/driver/nvidia/version"),
+            check=_(
+                "modinfo -F license nvidia (closed: NVIDIA; open: Dual MIT/GPL); cat "
+                "/proc/driver/nvidia/version"
+            ),
             fix=(
                 _("the open kernel modules of the same driver (nvidia-open)"),
                 _("until then memory of cudaMalloc with peer memory: NCCL_CUMEM_ENABLE=0"),
@@ -116,14 +133,17 @@ def _cumem(node: NodeEvidence) -> Known[str] | None:
 
 @rule("dmabuf-unsupported-rdma", number="R3")
 def rdma(case: CaseEvidence) -> Iterator[Answer]:
-    """RDMA driver or user library has no verb for DMA-BUF."""
+    """Find: RDMA driver or user library has no verb for DMA-BUF."""
     for node in case.nodes:
-        failed = [f for f in _dma_buf_failures(node, support.EOPNOTSUPP, support.EPROTONOSUPPORT)]
+        failed = _dma_buf_failures(node, support.EOPNOTSUPP, support.EPROTONOSUPPORT)
         library = grep(node, DLVSYM_REG, job=True)[:1]
-        old_library = library and refusals(node) and value_of(software.driver_open(node))
+        is_open = bool(value_of(software.driver_open(node)))
+        old_library = bool(library) and bool(refusals(node)) and is_open
         if not failed and not old_library:
             continue
-        if value_of(software.config_option(node, "CONFIG_PCI_P2PDMA")) == "n" or value_of(support.kernel_too_old(node)):
+        if value_of(software.config_option(node, "CONFIG_PCI_P2PDMA")) == "n" or value_of(
+            support.kernel_too_old(node)
+        ):
             continue
         stack = software.uses_ofed(node)
         yield finding(
@@ -133,8 +153,14 @@ def rdma(case: CaseEvidence) -> Iterator[Answer]:
             *library,
             *evidence_of(stack, software.driver_open(node)),
             node=node.name,
-            effect=_("NCCL takes the DMA-BUF path because the GPU's driver offers it; registration then fails and the job with it."),
-            check=_("ibv_reg_dmabuf_mr with a file descriptor of -1: errno 95 or 93 means that the verb is missing, 9 that it is there"),
+            effect=_(
+                "NCCL takes the DMA-BUF path because the GPU's driver offers it; registration then fails "
+                "and the job with it."
+            ),
+            check=_(
+                "ibv_reg_dmabuf_mr with a file descriptor of -1: errno 95 or 93 means that the verb is "
+                "missing, 9 that it is there"
+            ),
             fix=(
                 _("a newer MLNX_OFED or DOCA-OFED, or rdma-core 34 with a driver that has the verb"),
                 _("a newer NCCL, which asks first; until then NCCL_DMABUF_ENABLE=0 with peer memory"),
@@ -144,7 +170,7 @@ def rdma(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("pcie-topo-check-refused", number="R5")
 def topology_check(case: CaseEvidence) -> Iterator[Answer]:
-    """NVIDIA's driver refuses to export a buffer to a NIC elsewhere in the tree: error 524."""
+    """Find: NVIDIA's driver refuses to export a buffer to a NIC elsewhere in the tree: error 524."""
     for node in case.nodes:
         failed = [f for f in failures(node) if f.errno == support.ENOTSUPP]
         if not failed:
@@ -155,13 +181,18 @@ def topology_check(case: CaseEvidence) -> Iterator[Answer]:
         near = _sibling(node, groups)
         yield finding(
             "pcie-topo-check-refused",
-            _("{node}: the NVIDIA driver refuses to export GPU memory to the NIC (error 524)").format(node=node.name),
+            _("{node}: the NVIDIA driver refuses to export GPU memory to the NIC (error 524)").format(
+                node=node.name
+            ),
             *_evidence(failed),
             *evidence_of(*(known for _label, known in named)),
             node=node.name,
             effect=" ".join(
                 (
-                    _("524 is ENOTSUPP: kernel, driver and verbs support DMA-BUF, but GPU and NIC do not lie where the driver allows peer-to-peer traffic."),
+                    _(
+                        "524 is ENOTSUPP: kernel, driver and verbs support DMA-BUF, but GPU and NIC do not "
+                        "lie where the driver allows peer-to-peer traffic."
+                    ),
                     _("IOMMU groups: {groups}.").format(groups=told) if told else "",
                 )
             ).strip(),
@@ -170,18 +201,19 @@ def topology_check(case: CaseEvidence) -> Iterator[Answer]:
                 _("the sibling NIC below the same switch{name}, by NCCL_IB_HCA or by placement").format(
                     name=f" ({near})" if near else ""
                 ),
-                _("the ACS setting that the platform asks for: rdma_topo write-grub-acs (pci=config_acs=...) and a reboot"),
+                _(
+                    "the ACS setting that the platform asks for: rdma_topo write-grub-acs "
+                    "(pci=config_acs=...) and a reboot"
+                ),
                 _("last: the driver's option NVreg_GrdmaPciTopoCheckOverride=1"),
             ),
         )
 
 
 def _used_groups(node: NodeEvidence, groups: dict[str, Known[int]]) -> list[tuple[str, Known[int]]]:
-    found = []
-    for device in (*node.joined.gpus, *node.joined.nics):
-        if device.busid in groups:
-            found.append((f"{device.label} {device.busid}", groups[device.busid]))
-    named = {device.busid for device in (*node.joined.gpus, *node.joined.nics)}
+    devices = (*node.joined.gpus, *node.joined.nics)
+    found = [(f"{d.label} {d.busid}", groups[d.busid]) for d in devices if d.busid in groups]
+    named = {device.busid for device in devices}
     others = [(busid, known) for busid, known in groups.items() if busid not in named]
     return [*found, *others[: max(0, 8 - len(found))]]
 

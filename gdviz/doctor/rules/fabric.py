@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from gdviz.doctor.evidence.fabric import PortFacts, counters, hca_list
 from gdviz.doctor.evidence.known import Known, evidence_of, value_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.patterns import COMPLETION, GIDS, MODIFY_QP
 from gdviz.doctor.evidence.results import runs
 from gdviz.doctor.findings import Severity, Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.evidence.patterns import COMPLETION, GIDS, MODIFY_QP
 from gdviz.doctor.versions import NcclVersion
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -72,7 +72,7 @@ def index_in_use(node: NodeEvidence, device: str) -> Known[int] | None:
 
 @rule("gid-index-wrong", number="R25")
 def gid_index(case: CaseEvidence) -> Iterator[Answer]:
-    """The GID index in use is link-local, RoCE v1 or absent."""
+    """Find: the GID index in use is link-local, RoCE v1 or absent."""
     symptoms = list(dict.fromkeys(e for node in case.nodes for e in timeouts(node)))
     found_any = False
     for node in case.nodes:
@@ -97,8 +97,14 @@ def gid_index(case: CaseEvidence) -> Iterator[Answer]:
                 *(evidence for _row, evidence in good[:1]),
                 *symptoms[:2],
                 node=node.name,
-                effect=_("The other end's packets do not come back: retries exceeded (error 12, vendor err 129) or modify_qp timed out."),
-                check=_("show_gids on each node: the row of the index in use has to be RoCE v2 with the routed address"),
+                effect=_(
+                    "The other end's packets do not come back: retries exceeded (error 12, vendor err 129) "
+                    "or modify_qp timed out."
+                ),
+                check=_(
+                    "show_gids on each node: the row of the index in use has to be RoCE v2 with the routed "
+                    "address"
+                ),
                 fix=better,
                 severity=Severity.ERROR if symptoms else Severity.WARNING,
             )
@@ -131,7 +137,9 @@ def _roce_ports(node: NodeEvidence) -> Iterator[PortFacts]:
         roce = port.layer.lower() == "ethernet" or any(row.version for row, _e in port.gids)
         if roce and (listed is None or listed[0].allows(port.device, port.port)):
             used = {nic.name for nic in node.log.nics.values()}
-            named = port.device in used or (listed is not None and listed[0].spells_out(port.device, port.port))
+            named = port.device in used or (
+                listed is not None and listed[0].spells_out(port.device, port.port)
+            )
             if named or (not used and (_good_rows(port) or len(node.ports) == 1)):
                 yield port
 
@@ -164,7 +172,8 @@ def _better(good: list[tuple[GidRow, Evidence]], node: NodeEvidence) -> str:
         return _("give the interface a routed address; its RoCE v2 row is then the index to use")
     row = good[0][0]
     return _(
-        "index {index} on {node} (RoCE v2, {address}): NCCL_IB_GID_INDEX={index} there; the index is each node's and"
+        "index {index} on {node} (RoCE v2, {address}): NCCL_IB_GID_INDEX={index} there; the index is each "
+        "node's and"
         " device's own (NCCL 2.21 and newer choose it where the variable is not set)"
     ).format(index=row.index, node=node.name, address=row.ipv4 or row.gid)
 
@@ -180,7 +189,7 @@ def _mixed_gids(node: NodeEvidence) -> list[Evidence]:
 
 @rule("mtu-mismatch", number="R25")
 def mtu_mismatch(case: CaseEvidence) -> Iterator[Answer]:
-    """The two ends have different active MTUs."""
+    """Find: the two ends have different active MTUs."""
     by_device: dict[str, list[tuple[str, Known[int]]]] = {}
     uniform: list[tuple[str, Known[int]]] = []
     for node in case.nodes:
@@ -202,9 +211,14 @@ def mtu_mismatch(case: CaseEvidence) -> Iterator[Answer]:
         "mtu-mismatch",
         _("The active MTU differs between nodes: {told}").format(told=told),
         *dict.fromkeys(known.evidence[-1] for _n, known in _one_of_each(rows)),
-        effect=_("Connections fail, or packets larger than the smaller MTU are dropped: {told}.").format(told=told),
+        effect=_("Connections fail, or packets larger than the smaller MTU are dropped: {told}.").format(
+            told=told
+        ),
         check=_("ibv_devinfo | grep active_mtu on every node; ip link: netdev MTU"),
-        fix=_("the same MTU at both ends and on the switches between them: a netdev MTU of 4200 or more gives an active one of 4096"),
+        fix=_(
+            "the same MTU at both ends and on the switches between them: a netdev MTU of 4200 or more gives "
+            "an active one of 4096"
+        ),
     )
 
 
@@ -226,7 +240,7 @@ def _used_ports(node: NodeEvidence) -> Iterator[PortFacts]:
 
 @rule("mtu-small", number="R25")
 def mtu_small(case: CaseEvidence) -> Iterator[Answer]:
-    """The active MTU is small."""
+    """Find: the active MTU is small."""
     for node in case.nodes:
         small = [p for p in _used_ports(node) if p.active_mtu_bytes and p.active_mtu_bytes.value <= SMALL_MTU]
         small = [p for p in small if p.layer.lower() != "infiniband"]
@@ -238,13 +252,18 @@ def mtu_small(case: CaseEvidence) -> Iterator[Answer]:
                 lines.append(run.heading)
                 names = f"{run.device} ({mtu})"
         if lines:
-            netdevs = [e for s, e in node.statements("netdev-mtu") if s.value.isdecimal() and int(s.value) <= 1500]
+            netdevs = [
+                e for s, e in node.statements("netdev-mtu") if s.value.isdecimal() and int(s.value) <= 1500
+            ]
             yield finding(
                 "mtu-small",
                 _("{node}: the active MTU is small: {names}").format(node=node.name, names=names),
                 *dict.fromkeys((*lines[:4], *netdevs[:2])),
                 node=node.name,
-                effect=_("More packets for the same data; the message rate of switches and NICs limits earlier. 1500 on the network interface gives 1024."),
+                effect=_(
+                    "More packets for the same data; the message rate of switches and NICs limits earlier. "
+                    "1500 on the network interface gives 1024."
+                ),
                 check=_("ibv_devinfo | grep -e active_mtu; ip link"),
                 fix=_("a netdev MTU of 4200 or more on hosts and switches gives an active MTU of 4096"),
             )
@@ -252,7 +271,7 @@ def mtu_small(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("lossy-fabric", number="R25")
 def losses(case: CaseEvidence) -> Iterator[Answer]:
-    """RoCE packets are lost."""
+    """Find: RoCE packets are lost."""
     for node in case.nodes:
         layers = {port.device: port.layer.lower() for port in node.ports}
         found = [
@@ -268,7 +287,15 @@ def losses(case: CaseEvidence) -> Iterator[Answer]:
             _("{node}: packets are lost: {told}").format(node=node.name, told=told),
             *(evidence for _c, evidence in found[:6]),
             node=node.name,
-            effect=_("RoCE repeats from the lost packet on: bandwidth falls to a fraction, or the connection breaks (error 12)."),
-            check=_("grep . /sys/class/infiniband/*/ports/*/hw_counters/* twice: they must not grow during a run"),
-            fix=_("lossless classes: PFC (or ECN with DCQCN) on NIC and switch for the traffic class in use (NCCL_IB_TC)"),
+            effect=_(
+                "RoCE repeats from the lost packet on: bandwidth falls to a fraction, or the connection "
+                "breaks (error 12)."
+            ),
+            check=_(
+                "grep . /sys/class/infiniband/*/ports/*/hw_counters/* twice: they must not grow during a run"
+            ),
+            fix=_(
+                "lossless classes: PFC (or ECN with DCQCN) on NIC and switch for the traffic class in use "
+                "(NCCL_IB_TC)"
+            ),
         )

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from gdviz.doctor import support
 from gdviz.doctor.evidence import software
 from gdviz.doctor.evidence.known import Known, evidence_of, value_of
+from gdviz.doctor.evidence.nics import gpu_functions
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.pci import listings
 from gdviz.doctor.evidence.platform import iommu, is_grace, virtual
 from gdviz.doctor.failures import Failure, failures
 from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.evidence.nics import gpu_functions
 from gdviz.machine.known import gpu_model
 from gdviz.messages import _
 from gdviz.quantities import format_size
@@ -24,7 +24,7 @@ from gdviz.readers.nvidia_smi import SmiQuery
 
 @rule("iommu-translating", number="R9")
 def translating(case: CaseEvidence) -> Iterator[Answer]:
-    """The IOMMU translates on bare metal."""
+    """Find: the IOMMU translates on bare metal."""
     for node in case.nodes:
         known = iommu(node)
         if known is None or known.value != "translate" or value_of(virtual(node)):
@@ -37,7 +37,8 @@ def translating(case: CaseEvidence) -> Iterator[Answer]:
             *known.evidence,
             node=node.name,
             effect=_(
-                "Peer-to-peer traffic is sent up to be translated, or refused; large registrations may fail with"
+                "Peer-to-peer traffic is sent up to be translated, or refused; large registrations may fail "
+                "with"
                 " ENOMEM. On bare metal passthrough serves devices of the host without translation."
             ),
             check=_("cat /proc/cmdline; dmesg | grep -i -e 'Default domain type' -e DMAR -e AMD-Vi"),
@@ -58,7 +59,7 @@ def _is_arm(node: NodeEvidence) -> bool:
 
 @rule("memlock-limit", number="R7")
 def memlock(case: CaseEvidence) -> Iterator[Answer]:
-    """Too little memory may be locked: ENOMEM from a verbs call, and a finite limit."""
+    """Find: too little memory may be locked: ENOMEM from a verbs call, and a finite limit."""
     for node in case.nodes:
         failed = [f for f in failures(node) if f.errno == support.ENOMEM]
         if not failed:
@@ -68,7 +69,10 @@ def memlock(case: CaseEvidence) -> Iterator[Answer]:
             if _bar1_suspect(node, failed) is None:
                 yield Untold(
                     "memlock-limit",
-                    _("A verbs call found no memory (ENOMEM); the limit of locked memory is not among the files."),
+                    _(
+                        "A verbs call found no memory (ENOMEM); the limit of locked memory is not among the "
+                        "files."
+                    ),
                     _("ulimit -l, inside the job: srun -N1 -w NODE bash -c 'ulimit -l'"),
                     node.name,
                 )
@@ -84,12 +88,15 @@ def memlock(case: CaseEvidence) -> Iterator[Answer]:
             *tuple(dict.fromkeys(e for f in failed for e in f.evidence))[:3],
             *limit.evidence,
             node=node.name,
-            effect=_("Registering memory and creating queues lock pages; beyond {size} they fail with ENOMEM (12).").format(
-                size=format_size(limit.value)
-            ),
+            effect=_(
+                "Registering memory and creating queues lock pages; beyond {size} they fail with ENOMEM (12)."
+            ).format(size=format_size(limit.value)),
             check=_("ulimit -l inside the job (a service such as slurmd hands on its own limit)"),
             fix=(
-                _("'* soft memlock unlimited' and '* hard memlock unlimited' in /etc/security/limits.conf, then log in again"),
+                _(
+                    "'* soft memlock unlimited' and '* hard memlock unlimited' in "
+                    "/etc/security/limits.conf, then log in again"
+                ),
                 _("services: LimitMEMLOCK=infinity (slurmd, containerd), then restart them"),
                 _("containers: --ulimit memlock=-1 and the capability IPC_LOCK"),
             ),
@@ -98,9 +105,11 @@ def memlock(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("bar1-too-small", number="R14")
 def bar1(case: CaseEvidence) -> Iterator[Answer]:
-    """The buffer is larger than the GPU's BAR1 window."""
+    """Find: the buffer is larger than the GPU's BAR1 window."""
     for node in case.nodes:
-        failed = [f for f in failures(node) if f.errno in (support.ENOMEM, support.EFAULT, support.EINVAL, None)]
+        failed = [
+            f for f in failures(node) if f.errno in (support.ENOMEM, support.EFAULT, support.EINVAL, None)
+        ]
         limit = software.memlock_bytes(node)
         if not failed or (limit is not None and limit.value is not None):
             continue
@@ -118,13 +127,17 @@ def bar1(case: CaseEvidence) -> Iterator[Answer]:
             *failure.evidence,
             *evidence_of(limit),
             node=node.name,
-            effect=_("The NIC reaches GPU memory through BAR1; {size} do not fit into {window}. Smaller buffers register.").format(
-                size=_exact(size), window=_exact(window.value)
-            ),
+            effect=_(
+                "The NIC reaches GPU memory through BAR1; {size} do not fit into {window}. Smaller buffers "
+                "register."
+            ).format(size=_exact(size), window=_exact(window.value)),
             check=_("nvidia-smi -q -d MEMORY: 'BAR1 Memory Usage', Total and Used"),
             fix=(
                 _("register less at a time: buffers well below {window}").format(window=_exact(window.value)),
-                _("a larger BAR1: resizable BAR and Above 4G Decoding in the BIOS, another mode of the card (displaymodeselector)"),
+                _(
+                    "a larger BAR1: resizable BAR and Above 4G Decoding in the BIOS, another mode of the "
+                    "card (displaymodeselector)"
+                ),
                 _("or a card whose BAR1 covers its memory"),
             ),
         )
@@ -169,6 +182,8 @@ def bar1_windows(node: NodeEvidence) -> list[Known[int]]:
             model = gpu_model(gpu_device.pci.vendor, gpu_device.pci.device)
             size = gpu_device.bar1_bytes or (model.bar1_bytes if model else None)
             if size:
-                text = _("{gpu}: BAR1 of {size} (data sheet)").format(gpu=gpu_device.name, size=format_size(size))
+                text = _("{gpu}: BAR1 of {size} (data sheet)").format(
+                    gpu=gpu_device.name, size=format_size(size)
+                )
                 found.append(Known(size, (Evidence("", None, text),)))
     return sorted(found, key=lambda known: known.value)

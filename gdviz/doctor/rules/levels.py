@@ -11,13 +11,13 @@ from gdviz.doctor.evidence.log import PairDecision
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.platform import is_grace
 from gdviz.doctor.findings import finding
+from gdviz.doctor.near import gpus_without_near_nic, right_to_be_off
 from gdviz.doctor.pairs import nccl_distance, nccl_version, question_of
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.near import gpus_without_near_nic, right_to_be_off
 from gdviz.doctor.rules.vm import is_flat_vm
-from gdviz.doctor.words import staged_words
 from gdviz.doctor.verdict import counted_distance, level_in_force
 from gdviz.doctor.versions import LATEST, NcclVersion, level_of, rank_of
+from gdviz.doctor.words import staged_words
 from gdviz.messages import _
 from gdviz.readers import Evidence
 
@@ -27,7 +27,7 @@ NEAR = ("PIX", "PXB")
 
 @rule("gdr-level-forbids", number="R11")
 def forbidden(case: CaseEvidence) -> Iterator[Answer]:
-    """The environment forbids GPUDirect RDMA for near pairs as well."""
+    """Find: the environment forbids GPUDirect RDMA for near pairs as well."""
     for node in case.nodes:
         setting = node.env("NCCL_NET_GDR_LEVEL", "NCCL_IB_GDR_LEVEL")
         level = level_of(setting.value) if setting is not None else None
@@ -81,7 +81,7 @@ def _forbidden_pairs(node: NodeEvidence, level: str) -> list[tuple[Device, Devic
 
 @rule("c2c-needs-setting", number="R21")
 def c2c(case: CaseEvidence) -> Iterator[Answer]:
-    """Grace: this NCCL does not use GPUDirect RDMA over NVLink-C2C unless told to."""
+    """Find: Grace: this NCCL does not use GPUDirect RDMA over NVLink-C2C unless told to."""
     for node in case.nodes:
         pairs = [
             (gpu, nic)
@@ -123,9 +123,9 @@ def c2c(case: CaseEvidence) -> Iterator[Answer]:
             effect=" ".join(
                 (
                     why.format(version=version),
-                    _("Distance {distance} is beyond the level {level}; from 2.27 on NCCL_NET_GDR_C2C is 1.").format(
-                        distance=counted, level=level
-                    ),
+                    _(
+                        "Distance {distance} is beyond the level {level}; from 2.27 on NCCL_NET_GDR_C2C is 1."
+                    ).format(distance=counted, level=level),
                     words,
                 )
             ).strip(),
@@ -137,7 +137,7 @@ def c2c(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("distance-beyond-level", number="R11")
 def beyond(case: CaseEvidence) -> Iterator[Answer]:
-    """NCCL leaves it off for a pair that is farther than the level, and uses that pair."""
+    """Find: NCCL leaves it off for a pair that is farther than the level, and uses that pair."""
     for node in case.nodes:
         if not support.hardware_capable(node) or right_to_be_off(case, node) or _is_grace_node(node):
             continue
@@ -150,7 +150,9 @@ def beyond(case: CaseEvidence) -> Iterator[Answer]:
         for decision in node.log.decisions:
             if decision.enabled or decision.distance is None or decision.level is None:
                 continue
-            kind = (version or LATEST).type_of(decision.distance) if version else _machine_type(node, decision)
+            kind = (
+                (version or LATEST).type_of(decision.distance) if version else _machine_type(node, decision)
+            )
             if kind is None or kind in NEAR:
                 continue
             lines.append((_told(node, decision, kind), decision.evidence))
@@ -175,12 +177,18 @@ def beyond(case: CaseEvidence) -> Iterator[Answer]:
             effect=" ".join(
                 (
                     "; ".join(texts[:8]) + ".",
-                    _("Raising the level helps only where measured: through the CPU direct can be slower than staged."),
+                    _(
+                        "Raising the level helps only where measured: through the CPU direct can be slower "
+                        "than staged."
+                    ),
                     words,
                 )
             ).strip(),
             check=_("nvidia-smi topo -m: PIX or PXB between the GPU and the NIC it uses"),
-            fix=_("a nearer NIC for these GPUs, or the job on GPUs that have one (CUDA_VISIBLE_DEVICES, NCCL_IB_HCA)"),
+            fix=_(
+                "a nearer NIC for these GPUs, or the job on GPUs that have one (CUDA_VISIBLE_DEVICES, "
+                "NCCL_IB_HCA)"
+            ),
             cost_bytes_per_s=cost,
         )
 
@@ -248,7 +256,7 @@ def _first_far(node: NodeEvidence) -> tuple[Device, Device] | None:
 
 @rule("no-near-nic", number="R11")
 def no_near_nic(case: CaseEvidence) -> Iterator[Answer]:
-    """A GPU has no NIC within the level."""
+    """Find: a GPU has no NIC within the level."""
     for node in case.nodes:
         if not support.hardware_capable(node) or is_flat_vm(node) or right_to_be_off(case, node):
             continue
@@ -262,7 +270,9 @@ def no_near_nic(case: CaseEvidence) -> Iterator[Answer]:
         if nics:
             words, cost = staged_words(node, without[0][0], nics[0])
         nvlink = any(machine.nvlinks for _r, machine in node.joined.sources)
-        fix = [_("another slot for the NIC or the GPU, so that both share a switch; a NIC for each pair of GPUs")]
+        fix = [
+            _("another slot for the NIC or the GPU, so that both share a switch; a NIC for each pair of GPUs")
+        ]
         if nvlink:
             fix.append(_("PXN (NCCL 2.12 or newer): over NVLink to a neighbour with a near NIC"))
         yield finding(
@@ -271,7 +281,9 @@ def no_near_nic(case: CaseEvidence) -> Iterator[Answer]:
             *_matrix_lines(node, [gpu for gpu, _kind in without]),
             *((reading.cite(None, _("distances of {kind}").format(kind=reading.kind)),) if reading else ()),
             node=node.name,
-            effect=" ".join((_("At its default level NCCL stages everything that these GPUs send and receive."), words)).strip(),
+            effect=" ".join(
+                (_("At its default level NCCL stages everything that these GPUs send and receive."), words)
+            ).strip(),
             check=_("nvidia-smi topo -m: each GPU's row should hold PIX or PXB below one NIC"),
             fix=tuple(fix),
             cost_bytes_per_s=cost,
@@ -292,7 +304,7 @@ def _matrix_lines(node: NodeEvidence, gpus: list[Device]) -> tuple[Evidence, ...
 
 @rule("mixed-distance-nics", number="R11")
 def mixed(case: CaseEvidence) -> Iterator[Answer]:
-    """One GPU's traffic is spread over near and far NICs."""
+    """Find: one GPU's traffic is spread over near and far NICs."""
     for node in case.nodes:
         if not support.hardware_capable(node):
             continue
@@ -317,11 +329,19 @@ def mixed(case: CaseEvidence) -> Iterator[Answer]:
                 *lines[:4],
                 *(listing.evidence if listing and not lines else ()),
                 node=node.name,
-                effect=" ".join((_("The slower half sets the pace of a ring: the far channel is staged or crosses sockets."), words)).strip(),
+                effect=" ".join(
+                    (
+                        _(
+                            "The slower half sets the pace of a ring: the far channel is staged or crosses "
+                            "sockets."
+                        ),
+                        words,
+                    )
+                ).strip(),
                 check=_("'via NET/IB/<n>' of the channels of one rank: all over NICs of one distance"),
-                fix=_("restrict {gpu} to {nics} (NCCL_IB_HCA per process, NCCL_CROSS_NIC=0, UCX_NET_DEVICES)").format(
-                    gpu=gpu.label, nics=", ".join(nic.label for nic in good)
-                ),
+                fix=_(
+                    "restrict {gpu} to {nics} (NCCL_IB_HCA per process, NCCL_CROSS_NIC=0, UCX_NET_DEVICES)"
+                ).format(gpu=gpu.label, nics=", ".join(nic.label for nic in good)),
                 cost_bytes_per_s=cost,
             )
 

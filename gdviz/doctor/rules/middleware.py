@@ -9,17 +9,17 @@ from gdviz.doctor.evidence.known import Known, evidence_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import case_runs, gpu_runs
 from gdviz.doctor.findings import finding
-from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.near import full_run, line_rate, right_to_be_off
-from gdviz.doctor.words import staged_words
+from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.verdict import ucx_knows_cuda
+from gdviz.doctor.words import staged_words
 from gdviz.messages import _
 from gdviz.quantities import format_rate
 
 
 @rule("staging-by-middleware")
 def middleware(case: CaseEvidence) -> Iterator[Answer]:
-    """UCX or MPI stages through the host by its own setting, or plainly does although verbs do not."""
+    """Find: UCX or MPI stages through the host by its own setting, or plainly does although verbs do not."""
     for node in case.nodes:
         if not support.hardware_capable(node):
             continue
@@ -43,14 +43,19 @@ def middleware(case: CaseEvidence) -> Iterator[Answer]:
                 node=node.name,
                 effect=" ".join(
                     (
-                        _("Without cuda_copy UCX cannot recognise GPU memory: everything goes through the host.")
+                        _(
+                            "Without cuda_copy UCX cannot recognise GPU memory: everything goes through the "
+                            "host."
+                        )
                         if blind
                         else _("UCX does not let the NIC reach GPU memory."),
                         text,
                     )
                 ).strip(),
                 check=_("ucx_info -d | grep -e cuda; UCX_LOG_LEVEL=info, UCX_PROTO_INFO=y"),
-                fix=_("add cuda_copy (or cuda) to UCX_TLS, or remove the variable") if blind else _("remove UCX_IB_GPU_DIRECT_RDMA"),
+                fix=_("add cuda_copy (or cuda) to UCX_TLS, or remove the variable")
+                if blind
+                else _("remove UCX_IB_GPU_DIRECT_RDMA"),
                 cost_bytes_per_s=cost,
             )
         elif fast and slow:
@@ -65,16 +70,22 @@ def middleware(case: CaseEvidence) -> Iterator[Answer]:
                     slow[0].evidence,
                     fast[0].evidence,
                     node=node.name,
-                    effect=_("GPUDirect RDMA works on this pair; the library above stages through the host by its own choice."),
+                    effect=_(
+                        "GPUDirect RDMA works on this pair; the library above stages through the host by "
+                        "its own choice."
+                    ),
                     check=_("env | grep -e UCX -e OMPI; ucx_info -d | grep cuda; UCX_PROTO_INFO=y"),
-                    fix=_("a build with CUDA, and settings that leave it on (UCX_TLS with cuda_copy, gdr_copy; no UCX_IB_GPU_DIRECT_RDMA=n)"),
+                    fix=_(
+                        "a build with CUDA, and settings that leave it on (UCX_TLS with cuda_copy, "
+                        "gdr_copy; no UCX_IB_GPU_DIRECT_RDMA=n)"
+                    ),
                     cost_bytes_per_s=quick - best,
                 )
 
 
 @rule("staging-by-middleware")
 def sockets(case: CaseEvidence) -> Iterator[Answer]:
-    """NCCL goes over sockets because it is told to."""
+    """Find: NCCL goes over sockets because it is told to."""
     for node in case.nodes:
         off, net = node.env("NCCL_IB_DISABLE"), node.env("NCCL_NET")
         told = off if off is not None and off.value.strip() not in ("", "0") else None
@@ -97,7 +108,7 @@ def sockets(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("one-sided-gdr")
 def one_sided(case: CaseEvidence) -> Iterator[Answer]:
-    """One host uses GPUDirect RDMA, the other does not."""
+    """Find: one host uses GPUDirect RDMA, the other does not."""
     state: dict[str, Known[bool]] = {}
     for node in case.nodes:
         known = uses_gdr(node)
@@ -112,7 +123,9 @@ def one_sided(case: CaseEvidence) -> Iterator[Answer]:
         _("{yes} uses GPUDirect RDMA, {no} does not").format(yes=", ".join(yes[:8]), no=", ".join(no[:8])),
         *(evidence for name in (*no[:2], *yes[:2]) for evidence in state[name].evidence[:2]),
         node=no[0] if len(no) == 1 else "",
-        effect=_("The slower end sets the pace: traffic of {no} is staged through its host memory.").format(no=", ".join(no[:8])),
+        effect=_("The slower end sets the pace: traffic of {no} is staged through its host memory.").format(
+            no=", ".join(no[:8])
+        ),
         check=_("/GDRDMA on the channels of every host; 'GPU Direct RDMA Enabled for HCA' on every host"),
         fix=_("repair {no}: it differs from {yes} in modules, driver, OFED or settings").format(
             no=", ".join(no[:8]), yes=yes[0]
@@ -139,7 +152,7 @@ def uses_gdr(node: NodeEvidence) -> Known[bool] | None:
 
 @rule("gdr-off-is-right")
 def right(case: CaseEvidence) -> Iterator[Answer]:
-    """GPUDirect RDMA is off and would not help."""
+    """Find: GPUDirect RDMA is off and would not help."""
     for node in case.nodes:
         if not right_to_be_off(case, node):
             continue
@@ -154,8 +167,10 @@ def right(case: CaseEvidence) -> Iterator[Answer]:
             *lines,
             node=node.name,
             effect=_(
-                "GPU and NIC only meet at the CPU, which direct traffic would cross as well; {tool} reaches {best} of the"
-                " {rate} that the ports in use carry, as much as they give. Raising the level gains nothing here."
+                "GPU and NIC only meet at the CPU, which direct traffic would cross as well; {tool} reaches "
+                "{best} of the"
+                " {rate} that the ports in use carry, as much as they give. Raising the level gains nothing "
+                "here."
             ).format(tool=run.tool, best=format_rate(run.best_bytes_per_s), rate=format_rate(rate)),
             check=_("the measured rate beside the port's"),
         )

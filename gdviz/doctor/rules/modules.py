@@ -8,12 +8,12 @@ from gdviz.doctor import support
 from gdviz.doctor.evidence import software
 from gdviz.doctor.evidence.known import evidence_of, value_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.results import gpu_runs
 from gdviz.doctor.failures import failures
-from gdviz.doctor.findings import finding
-from gdviz.doctor.findings import Untold
+from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
+from gdviz.doctor.versions import MODULE, NcclVersion
 from gdviz.doctor.words import staged_words
-from gdviz.doctor.versions import NcclVersion
 from gdviz.messages import _
 from gdviz.readers import Evidence
 
@@ -37,7 +37,7 @@ def unregistered(node: NodeEvidence) -> tuple[Evidence, ...]:
 
 @rule("peermem-missing", number="R2")
 def missing(case: CaseEvidence) -> Iterator[Answer]:
-    """No peer-memory module is loaded, and DMA-BUF is no way out either."""
+    """Find: no peer-memory module is loaded, and DMA-BUF is no way out either."""
     for node in case.nodes:
         loaded = software.peermem_loaded(node)
         symptoms = (*refusals(node), *unregistered(node))
@@ -48,12 +48,13 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
                 yield Untold(
                     "peermem-missing",
                     _("No list of kernel modules is among the files."),
-                    "lsmod | grep -e peermem -e peer_mem; ls /sys/kernel/mm/memory_peers /sys/module/nvidia_peermem",
+                    "lsmod | grep -e peermem -e peer_mem; ls /sys/kernel/mm/memory_peers "
+                    "/sys/module/nvidia_peermem",
                     node.name,
                 )
             continue
         other_way = support.dma_buf(node)
-        works = any(known.value for known in node.log.hcas.values()) or bool(support.gpu_runs(node))
+        works = any(known.value for known in node.log.hcas.values()) or bool(gpu_runs(node))
         if loaded.value or value_of(other_way) or (works and not symptoms):
             continue
         if other_way is None and not symptoms:
@@ -68,9 +69,9 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
         effect = _("NCCL finds no way to register GPU memory with the NICs: no pair uses GPUDirect RDMA.")
         yield finding(
             "peermem-missing",
-            _("{node}: no peer-memory module is loaded (nvidia_peermem), and DMA-BUF is not available").format(
-                node=node.name
-            ),
+            _(
+                "{node}: no peer-memory module is loaded (nvidia_peermem), and DMA-BUF is not available"
+            ).format(node=node.name),
             *loaded.evidence,
             *symptoms,
             *evidence_of(other_way),
@@ -78,7 +79,10 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
             effect=" ".join((effect, _("(gdrdrv, of GDRCopy, is not this module.)"), words)).strip(),
             check=_("lsmod | grep nvidia_peermem, and NCCL's line 'GPU Direct RDMA Enabled for HCA'"),
             fix=(
-                _("modprobe nvidia_peermem, and its name into a file below /etc/modules-load.d/ so that it stays"),
+                _(
+                    "modprobe nvidia_peermem, and its name into a file below /etc/modules-load.d/ so that "
+                    "it stays"
+                ),
                 _("or the open kernel modules of the driver, with DMA-BUF: Linux 5.12, CUDA 11.7, NCCL 2.13"),
             ),
             cost_bytes_per_s=cost,
@@ -87,7 +91,7 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("peermem-invisible-to-nccl", number="R2")
 def invisible(case: CaseEvidence) -> Iterator[Answer]:
-    """The module is loaded, but this NCCL looks for it elsewhere."""
+    """Find: the module is loaded, but this NCCL looks for it elsewhere."""
     for node in case.nodes:
         loaded = software.peermem_loaded(node)
         refused = refusals(node)
@@ -111,13 +115,13 @@ def invisible(case: CaseEvidence) -> Iterator[Answer]:
             effect=" ".join(
                 (
                     _("NCCL {version} looks only at {places}; the module shows itself at {module}.").format(
-                        version=version.value, places=", ".join(places), module=software.MODULE
+                        version=version.value, places=", ".join(places), module=MODULE
                     ),
                     _("Other programs (perftest) use it; loading it once more changes nothing."),
                     words,
                 )
             ).strip(),
-            check=_("ls {places} {module}").format(places=" ".join(places), module=software.MODULE),
+            check=_("ls {places} {module}").format(places=" ".join(places), module=MODULE),
             fix=_("NCCL 2.23.4 or newer, which looks there too"),
             cost_bytes_per_s=cost,
         )
@@ -125,7 +129,7 @@ def invisible(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("peermem-build-mismatch", number="R6")
 def mismatch(case: CaseEvidence) -> Iterator[Answer]:
-    """The kernel refuses to load the module against the RDMA stack in use."""
+    """Find: the kernel refuses to load the module against the RDMA stack in use."""
     for node in case.nodes:
         symbols = software.symbol_errors(node)
         refused = [e for e in software.load_refused(node) if "nvalid argument" in e.text]
@@ -136,11 +140,19 @@ def mismatch(case: CaseEvidence) -> Iterator[Answer]:
         stack = software.uses_ofed(node)
         inbox = value_of(stack) is False
         words, cost = staged_words(node)
-        effect = _("The module was built for another kernel or RDMA stack: GPU memory cannot be registered through it.")
-        inbox_effect = _("The kernel's own RDMA stack exports no ib_register_peer_memory_client; no build of the module loads there.")
+        effect = _(
+            "The module was built for another kernel or RDMA stack: GPU memory cannot be registered through "
+            "it."
+        )
+        inbox_effect = _(
+            "The kernel's own RDMA stack exports no ib_register_peer_memory_client; no build of the module "
+            "loads there."
+        )
         yield finding(
             "peermem-build-mismatch",
-            _("{node}: the kernel refuses to load nvidia_peermem against the RDMA stack in use").format(node=node.name),
+            _("{node}: the kernel refuses to load nvidia_peermem against the RDMA stack in use").format(
+                node=node.name
+            ),
             *symbols,
             *refused,
             *evidence_of(stack),
@@ -151,7 +163,10 @@ def mismatch(case: CaseEvidence) -> Iterator[Answer]:
             fix=_("DMA-BUF on this inbox stack: open kernel modules, Linux 5.12 with CONFIG_PCI_P2PDMA")
             if inbox
             else (
-                _("rebuild or reinstall the NVIDIA driver (its peermem module) for the running kernel and OFED"),
+                _(
+                    "rebuild or reinstall the NVIDIA driver (its peermem module) for the running kernel and "
+                    "OFED"
+                ),
                 _("or DMA-BUF, which needs no module: the driver's open kernel modules and Linux 5.12"),
             ),
             cost_bytes_per_s=cost,

@@ -9,13 +9,13 @@ from gdviz.doctor import support
 from gdviz.doctor.effects import pair_rate, redirected_rate
 from gdviz.doctor.evidence.grep import grep
 from gdviz.doctor.evidence.known import value_of
+from gdviz.doctor.evidence.nics import bus_ids_in_use, gpu_functions, rdma_functions
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.patterns import LIMITED
 from gdviz.doctor.evidence.pci import PciTree, listings, trees
 from gdviz.doctor.evidence.platform import virtual
 from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.evidence.nics import bus_ids_in_use, gpu_functions, rdma_functions
-from gdviz.doctor.evidence.patterns import LIMITED
 from gdviz.machine import PcieLink
 from gdviz.messages import _
 from gdviz.quantities import format_rate
@@ -30,7 +30,7 @@ _IDLE_GEN = 1
 
 @rule("acs-on-path", number="R8")
 def acs(case: CaseEvidence) -> Iterator[Answer]:
-    """ACS sends peer-to-peer traffic of a pair up to the root complex."""
+    """Find: ACS sends peer-to-peer traffic of a pair up to the root complex."""
     for node in case.nodes:
         if value_of(virtual(node)) or not support.hardware_capable(node) or node.assumed.get("acs") is False:
             continue
@@ -57,7 +57,10 @@ def acs(case: CaseEvidence) -> Iterator[Answer]:
             for busid in sorted(ports)
         )
         if masks:
-            fix = (*fix, _("the setting that this platform asks for: rdma_topo write-grub-acs, then a reboot"))
+            fix = (
+                *fix,
+                _("the setting that this platform asks for: rdma_topo write-grub-acs, then a reboot"),
+            )
         elif ports:
             fix = (*fix, _("or ACS off in the BIOS; on platforms that rdma_topo knows its selective setting"))
         yield finding(
@@ -99,7 +102,10 @@ def _wrong_masks(node: NodeEvidence) -> dict[str, Evidence]:
 
 
 def _redirect_effect(node: NodeEvidence, pairs: list[tuple[str, str]]) -> tuple[str, float]:
-    text = _("Traffic between GPU and NIC goes up to the root complex and back: slow, hangs, or status 4 with vendor err 81.")
+    text = _(
+        "Traffic between GPU and NIC goes up to the root complex and back: slow, hangs, or status 4 with "
+        "vendor err 81."
+    )
     for gpu_id, nic_id in pairs:
         gpu, nic = node.joined.gpu(busid=gpu_id), node.joined.nic(nic_id)
         found = node.joined.path(gpu, nic) if gpu and nic else None
@@ -130,7 +136,7 @@ def _acs_untold(node: NodeEvidence) -> Iterator[Answer]:
 
 @rule("link-degraded", number="R19")
 def degraded(case: CaseEvidence) -> Iterator[Answer]:
-    """A link on the way of a GPU or NIC is trained below what both its ends can."""
+    """Find: a link on the way of a GPU or NIC is trained below what both its ends can."""
     for node in case.nodes:
         found: dict[str, tuple[str, Evidence, float]] = {}
         for tree in trees(node):
@@ -158,9 +164,17 @@ def degraded(case: CaseEvidence) -> Iterator[Answer]:
             ),
             *(evidence for _t, evidence, _c in found.values()),
             node=node.name,
-            effect=_("Everything that passes the link is held to it: {links}.").format(links="; ".join(texts)),
-            check=_("sudo lspci -vvv -s DEVICE | grep -e LnkCap -e LnkSta, under load (idle GPUs lower their speed)"),
-            fix=_("reseat the card, try another slot or riser, look at the slot's setting in the BIOS (speed, bifurcation)"),
+            effect=_("Everything that passes the link is held to it: {links}.").format(
+                links="; ".join(texts)
+            ),
+            check=_(
+                "sudo lspci -vvv -s DEVICE | grep -e LnkCap -e LnkSta, under load (idle GPUs lower their "
+                "speed)"
+            ),
+            fix=_(
+                "reseat the card, try another slot or riser, look at the slot's setting in the BIOS (speed, "
+                "bifurcation)"
+            ),
             cost_bytes_per_s=max(cost for _t, _e, cost in found.values()),
         )
 
@@ -174,7 +188,11 @@ def _on_the_way(node: NodeEvidence, tree: PciTree) -> list[str]:
     for end in ends:
         for busid in tree.chain(end):
             function = tree.functions.get(busid)
-            if function is not None and "Downstream" not in function.port_type and "Root" not in function.port_type:
+            if (
+                function is not None
+                and "Downstream" not in function.port_type
+                and "Root" not in function.port_type
+            ):
                 found[busid] = None
     return list(found)
 
@@ -211,7 +229,8 @@ def _least(one: int | None, other: int | None) -> int | None:
 
 
 _LIMITED_AT = re.compile(
-    r"(?P<busid>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]):? .*limited by (?P<now>[\d.]+) GT/s(?: PCIe)? x(?P<w>\d+)"
+    r"(?P<busid>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]):? .*limited by "
+    r"(?P<now>[\d.]+) GT/s(?: PCIe)? x(?P<w>\d+)"
     r".*capable of .* with (?P<most>[\d.]+) GT/s(?: PCIe)? x(?P<mw>\d+)",
     re.IGNORECASE,
 )
@@ -234,4 +253,3 @@ def _of_kernel_log(node: NodeEvidence) -> dict[str, tuple[str, Evidence, float]]
             text = f"{busid}: {match['now']} GT/s x{match['w']} of {match['most']} GT/s x{match['mw']}"
             found[busid] = (text, cited, 0.0)
     return found
-

@@ -8,11 +8,11 @@ from gdviz.doctor import support
 from gdviz.doctor.evidence.grep import grep
 from gdviz.doctor.evidence.known import evidence_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.patterns import P2P_PAGES
 from gdviz.doctor.evidence.platform import platform_without_gdr
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.evidence.patterns import P2P_PAGES
 from gdviz.machine.known import GPUS
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -21,7 +21,7 @@ from gdviz.readers.xml_positions import Element
 
 @rule("gpu-no-gdr", number="R15")
 def gpu(case: CaseEvidence) -> Iterator[Answer]:
-    """GPUs of a class that offers none."""
+    """Find: GPUs of a class that offers none."""
     for node in case.nodes:
         if platform_without_gdr(node, node.joined.gpus) is not None:
             continue
@@ -40,13 +40,17 @@ def gpu(case: CaseEvidence) -> Iterator[Answer]:
         refused = evidence_of(*node.log.refused_hcas.values())[:2]
         yield finding(
             "gpu-no-gdr",
-            _("{node}: the driver offers no GPUDirect RDMA for {gpu}{ids}").format(node=node.name, gpu=what, ids=ids),
+            _("{node}: the driver offers no GPUDirect RDMA for {gpu}{ids}").format(
+                node=node.name, gpu=what, ids=ids
+            ),
             *evidence,
             *refused,
             node=node.name,
             effect=_(
-                "GeForce cards have none, whatever module is loaded; data go through host memory. That NCCL finds"
-                " none with the NICs, and gdr=0 in its topology, follow from that. Data-centre and professional"
+                "GeForce cards have none, whatever module is loaded; data go through host memory. That NCCL "
+                "finds"
+                " none with the NICs, and gdr=0 in its topology, follow from that. Data-centre and "
+                "professional"
                 " cards have it."
             ),
             check=_("cuDeviceGetAttribute(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) gives 0"),
@@ -73,22 +77,27 @@ def _unsupported_elements(node: NodeEvidence) -> tuple[Evidence, ...]:
 
 @rule("platform-no-gdr", number="R16")
 def platform(case: CaseEvidence) -> Iterator[Answer]:
-    """Platforms without it, whatever the GPU says."""
+    """Find: platforms without it, whatever the GPU says."""
     for node in case.nodes:
         found = platform_without_gdr(node, node.joined.gpus)
         if found is None:
             continue
         if found.value == "GB10":
             effect = _(
-                "GB10 (DGX Spark) has no GPUDirect RDMA by design: no peer memory, no DMA-BUF export, no GDRCopy;"
-                " loading nvidia_peermem fails with Invalid argument there, and no setting of NCCL helps. Its memory"
-                " is shared by CPU and GPU, so that host buffers cost little: the rate through the host is what"
+                "GB10 (DGX Spark) has no GPUDirect RDMA by design: no peer memory, no DMA-BUF export, no "
+                "GDRCopy;"
+                " loading nvidia_peermem fails with Invalid argument there, and no setting of NCCL helps. "
+                "Its memory"
+                " is shared by CPU and GPU, so that host buffers cost little: the rate through the host is "
+                "what"
                 " there is. The PCIe speed that its GPU shows means nothing."
             )
         else:
             effect = _(
-                "On EC2 only the P series from p4d on has GPUDirect RDMA over EFA; {kind} stages through the host."
-                " A CUDA attribute of 1 speaks of the GPU, not of the instance; nvidia_peermem does not load there."
+                "On EC2 only the P series from p4d on has GPUDirect RDMA over EFA; {kind} stages through "
+                "the host."
+                " A CUDA attribute of 1 speaks of the GPU, not of the instance; nvidia_peermem does not "
+                "load there."
             ).format(kind=found.value)
         yield finding(
             "platform-no-gdr",

@@ -9,8 +9,8 @@ from gdviz.doctor.evidence.known import evidence_of, value_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.findings import finding
-from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.near import near_pairs
+from gdviz.doctor.rules.base import Answer, rule
 from gdviz.messages import _
 from gdviz.quantities import format_bits
 from gdviz.readers import Evidence
@@ -22,9 +22,11 @@ _GBIT = 1e9 / 8
 
 @rule("port-down")
 def down(case: CaseEvidence) -> Iterator[Answer]:
-    """A port that should be used is down."""
+    """Find: a port that should be used is down."""
     for node in case.nodes:
-        found = [(port, why) for port in node.ports if value_of(port.up) is False and (why := _wanted(node, port))]
+        found = [
+            (port, why) for port in node.ports if value_of(port.up) is False and (why := _wanted(node, port))
+        ]
         if not found:
             continue
         names = ", ".join(port.name for port, _why in found)
@@ -37,7 +39,10 @@ def down(case: CaseEvidence) -> Iterator[Answer]:
             node=node.name,
             effect=" ".join(_("{port}: {why}.").format(port=port.name, why=why) for port, why in found),
             check=_("ibstat; ibv_devinfo | grep -e hca_id -e state; rdma link"),
-            fix=_("cable and transceiver, switch port, ip link set dev NETDEV up; on InfiniBand the subnet manager"),
+            fix=_(
+                "cable and transceiver, switch port, ip link set dev NETDEV up; on InfiniBand the subnet "
+                "manager"
+            ),
         )
 
 
@@ -64,7 +69,7 @@ def _wanted(node: NodeEvidence, port: PortFacts) -> str:
 
 @rule("port-rate-low")
 def slow(case: CaseEvidence) -> Iterator[Answer]:
-    """A port came up below its adapter's or its siblings' rate."""
+    """Find: a port came up below its adapter's or its siblings' rate."""
     for node in case.nodes:
         found: list[tuple[str, tuple[Evidence, ...], float]] = []
         for port in node.ports:
@@ -74,7 +79,9 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
             alike = [
                 other
                 for p in node.ports
-                if p.adapter == port.adapter and value_of(p.up) is not False and (other := value_of(p.rate_bytes_per_s))
+                if p.adapter == port.adapter
+                and value_of(p.up) is not False
+                and (other := value_of(p.rate_bytes_per_s))
             ]
             best = max(alike)
             full = _FULL_GBIT.get(port.adapter, 0) * _GBIT
@@ -95,7 +102,9 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
             _("{node}: ports came up below their rate: {texts}").format(node=node.name, texts=texts),
             *(e for _t, lines, _c in found for e in lines),
             node=node.name,
-            effect=_("A ring or a stripe over all ports goes at the pace of the slowest: {texts}.").format(texts=texts),
+            effect=_("A ring or a stripe over all ports goes at the pace of the slowest: {texts}.").format(
+                texts=texts
+            ),
             check=_("ibstat | grep -e CA -e Rate; mlxlink -d DEVICE"),
             fix=_("cable, transceiver, and the speed that the switch port is set to"),
             cost_bytes_per_s=max(cost for _t, _e, cost in found),

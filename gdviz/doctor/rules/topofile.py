@@ -1,4 +1,4 @@
-"""Topology files: bridges that announce too little, speeds that NCCL cannot read, masks, counts, strange names."""
+"""Topology files: slow bridges, unreadable speeds, wrong masks, uneven counts, strange names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from gdviz.doctor.evidence.grep import grep_readings
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.patterns import NO_SPEED
 from gdviz.doctor.evidence.topo_xml import (
     Mask,
     Node,
@@ -22,7 +23,6 @@ from gdviz.doctor.evidence.topo_xml import (
 )
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.evidence.patterns import NO_SPEED
 from gdviz.machine import PeerKind, normal_bus_id
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -35,7 +35,7 @@ _SHARE = 0.25
 
 @rule("virtual-bridge-bottleneck")
 def slow_bridges(case: CaseEvidence) -> Iterator[Answer]:
-    """A bridge of a topology file announces a slow link above fast devices."""
+    """Find: a bridge of a topology file announces a slow link above fast devices."""
     for node in case.nodes:
         found = []
         for reading, root in documents(node):
@@ -46,7 +46,10 @@ def slow_bridges(case: CaseEvidence) -> Iterator[Answer]:
                 below = max((nccl_gb_per_s(device) for device in devices_below(element)), default=0.0)
                 own = nccl_gb_per_s(element)
                 if own < _SHARE * below and _is_made_up(each):
-                    text = _("{busid}: {speed} x{width}, which NCCL counts as {own:.2f} GB/s above {below:.0f} GB/s").format(
+                    text = _(
+                        "{busid}: {speed} x{width}, which NCCL counts as {own:.2f} GB/s above {below:.0f} "
+                        "GB/s"
+                    ).format(
                         busid=each.get("busid"),
                         speed=each.get("link_speed"),
                         width=each.get("link_width"),
@@ -57,14 +60,21 @@ def slow_bridges(case: CaseEvidence) -> Iterator[Answer]:
         if found:
             yield finding(
                 "virtual-bridge-bottleneck",
-                _("{node}: bridges of the topology file announce a slow link above fast devices").format(node=node.name),
+                _("{node}: bridges of the topology file announce a slow link above fast devices").format(
+                    node=node.name
+                ),
                 *(evidence for _t, evidence, _c in found[:6]),
                 node=node.name,
                 effect="; ".join(text for text, _e, _c in found[:6])
                 + ". "
                 + _("NCCL believes it: it builds fewer channels, and other paths, than the hardware has."),
-                check=_("NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=GRAPH: the lines '+ PCI[...]' above GPUs and NICs"),
-                fix=_("correct link_speed and link_width of these bridges in the topology file (those of the real switch)"),
+                check=_(
+                    "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=GRAPH: the lines '+ PCI[...]' above GPUs and NICs"
+                ),
+                fix=_(
+                    "correct link_speed and link_width of these bridges in the topology file (those of the "
+                    "real switch)"
+                ),
                 cost_bytes_per_s=max(cost for _t, _e, cost in found),
             )
 
@@ -82,7 +92,7 @@ def _is_made_up(bridge: Node) -> bool:
 
 @rule("link-speed-unknown")
 def unknown_speed(case: CaseEvidence) -> Iterator[Answer]:
-    """NCCL cannot read a PCIe speed and takes Gen3."""
+    """Find: NCCL cannot read a PCIe speed and takes Gen3."""
     for node in case.nodes:
         lines: list[Evidence] = []
         for reading, root in documents(node):
@@ -90,7 +100,9 @@ def unknown_speed(case: CaseEvidence) -> Iterator[Answer]:
                 element = each.element
                 if element.tag != "pci" or "link_speed" not in element.attributes:
                     continue
-                leads = any(child.tag in ("gpu", "nic") for child in element.children) or devices_below(element)
+                leads = any(child.tag in ("gpu", "nic") for child in element.children) or devices_below(
+                    element
+                )
                 strange = not knows_speed(each.get("link_speed")) or each.get("link_width").strip() == "0"
                 if leads and strange:
                     lines.append(each.evidence)
@@ -103,7 +115,10 @@ def unknown_speed(case: CaseEvidence) -> Iterator[Answer]:
             *lines[:5],
             *logged[:5],
             node=node.name,
-            effect=_("An unknown speed counts as Gen3 (12 GB/s for 16 lanes), a width of 0 as 16 lanes: wrong channels and wrong choices."),
+            effect=_(
+                "An unknown speed counts as Gen3 (12 GB/s for 16 lanes), a width of 0 as 16 lanes: wrong "
+                "channels and wrong choices."
+            ),
             check=_("cat /sys/bus/pci/devices/*/max_link_speed (virtual bridges give none)"),
             fix=_("a topology file with speeds and widths (NCCL_TOPO_FILE)"),
         )
@@ -111,7 +126,7 @@ def unknown_speed(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("unknown-element")
 def strange_names(case: CaseEvidence) -> Iterator[Answer]:
-    """Elements or attributes that NCCL does not know."""
+    """Find: elements or attributes that NCCL does not know."""
     for node in case.nodes:
         for reading, root in documents(node):
             found = unknown_names(reading, root)
@@ -120,7 +135,9 @@ def strange_names(case: CaseEvidence) -> Iterator[Answer]:
             names = list(dict.fromkeys(name for name, _e in found))
             yield finding(
                 "unknown-element",
-                _("{file}: NCCL does not know {names}").format(file=reading.source or node.name, names=", ".join(names[:12])),
+                _("{file}: NCCL does not know {names}").format(
+                    file=reading.source or node.name, names=", ".join(names[:12])
+                ),
                 *dict.fromkeys(evidence for _n, evidence in found[:12]),
                 node=node.name,
                 effect=_("NCCL refuses or ignores what it does not know: {names}. The rest was read.").format(
@@ -133,7 +150,7 @@ def strange_names(case: CaseEvidence) -> Iterator[Answer]:
 
 @rule("nvlink-asymmetric")
 def uneven_links(case: CaseEvidence) -> Iterator[Answer]:
-    """NVLink counts differ by direction."""
+    """Find: NVLink counts differ by direction."""
     for node in case.nodes:
         found: list[str] = []
         lines: list[Evidence] = []
@@ -145,7 +162,9 @@ def uneven_links(case: CaseEvidence) -> Iterator[Answer]:
             ids = {gpu.id for gpu in machine.gpus}
             for (left, right), count in counts.items():
                 back = counts.get((right, left), 0)
-                one_way = back == 0 and (right not in ids or reading.truncated or not reading.kind.startswith("nccl_topo"))
+                one_way = back == 0 and (
+                    right not in ids or reading.truncated or not reading.kind.startswith("nccl_topo")
+                )
                 if count != back and not one_way and (left < right or (right, left) not in counts):
                     found.append(_("{a} to {b}: {n}, back: {m}").format(a=left, b=right, n=count, m=back))
                     lines += _lines_with(reading.lines, reading.cite, left, right)
@@ -160,10 +179,14 @@ def uneven_links(case: CaseEvidence) -> Iterator[Answer]:
         if found:
             yield finding(
                 "nvlink-asymmetric",
-                _("{node}: NVLink counts differ by direction: {links}").format(node=node.name, links="; ".join(found[:6])),
+                _("{node}: NVLink counts differ by direction: {links}").format(
+                    node=node.name, links="; ".join(found[:6])
+                ),
                 *dict.fromkeys(lines[:8]),
                 node=node.name,
-                effect=_("Links join two ends: counts that differ cannot be. NCCL builds rings for the larger one."),
+                effect=_(
+                    "Links join two ends: counts that differ cannot be. NCCL builds rings for the larger one."
+                ),
                 check=_("nvidia-smi nvlink --status; nvidia-smi topo -m"),
                 fix=_("a fresh dump if the file was edited; a reset or repair of the GPU if a link is down"),
             )
@@ -180,7 +203,9 @@ def _links_down(status: NvLinkStatus) -> Iterator[tuple[str, int]]:
     for gpu in status.gpus:
         down = [link for link in gpu.links if not link.active]
         if down and len(down) < len(gpu.links) and gpu.name in whole:
-            text = _("GPU{n}: {down} of {all} links down").format(n=gpu.index, down=len(down), all=len(gpu.links))
+            text = _("GPU{n}: {down} of {all} links down").format(
+                n=gpu.index, down=len(down), all=len(gpu.links)
+            )
             yield text, down[0].line
 
 
@@ -200,7 +225,7 @@ def _uneven_cells(matrix: TopoMatrix) -> Iterator[tuple[str, int]]:
 
 @rule("numa-affinity-wrong")
 def affinities(case: CaseEvidence) -> Iterator[Answer]:
-    """CPU masks of a topology file contradict each other or the machine."""
+    """Find: CPU masks of a topology file contradict each other or the machine."""
     for node in case.nodes:
         real = _real_cpus(node)
         for reading, root in documents(node):
@@ -213,7 +238,9 @@ def affinities(case: CaseEvidence) -> Iterator[Answer]:
                 continue
             yield finding(
                 "numa-affinity-wrong",
-                _("{node}: CPU masks of the topology file are wrong: {what}").format(node=node.name, what=found[0][0]),
+                _("{node}: CPU masks of the topology file are wrong: {what}").format(
+                    node=node.name, what=found[0][0]
+                ),
                 *dict.fromkeys(e for _t, lines in found[:4] for e in lines),
                 *(evidence for _cpus, evidence in list(real.values())[:2]),
                 node=node.name,
@@ -224,13 +251,21 @@ def affinities(case: CaseEvidence) -> Iterator[Answer]:
                     )
                 ),
                 check=_("lscpu | grep NUMA; cat /sys/devices/system/node/node*/cpumap"),
-                fix=_("correct affinity of each <cpu> to the machine's own masks (comma-separated words of eight digits)"),
+                fix=_(
+                    "correct affinity of each <cpu> to the machine's own masks (comma-separated words of "
+                    "eight digits)"
+                ),
             )
 
 
 def _spelling(found: list[Mask]) -> list[tuple[str, list[Evidence]]]:
     wrong = [
-        (_("numaid {numa}: {mask} ({what})").format(numa=mask.numa, mask=mask.text[:80], what=mask.spelling), [mask.evidence])
+        (
+            _("numaid {numa}: {mask} ({what})").format(
+                numa=mask.numa, mask=mask.text[:80], what=mask.spelling
+            ),
+            [mask.evidence],
+        )
         for mask in found
         if mask.spelling
     ]
@@ -251,13 +286,17 @@ def _clashes(found: list[Mask]) -> list[tuple[str, list[Evidence]]]:
             if one.host == other.host and one.numa != other.numa and shared:
                 same = one.cpus == other.cpus
                 text = (
-                    _("numaid {a} and {b} have the same mask") if same else _("the masks of numaid {a} and {b} overlap")
+                    _("numaid {a} and {b} have the same mask")
+                    if same
+                    else _("the masks of numaid {a} and {b} overlap")
                 )
                 clashes.append((text.format(a=one.numa, b=other.numa), [one.evidence, other.evidence]))
     return clashes
 
 
-def _against(found: list[Mask], real: dict[int, tuple[frozenset[int], Evidence]]) -> list[tuple[str, list[Evidence]]]:
+def _against(
+    found: list[Mask], real: dict[int, tuple[frozenset[int], Evidence]]
+) -> list[tuple[str, list[Evidence]]]:
     """Return masks that are another NUMA node's on the machine."""
     wrong = []
     for mask in found:

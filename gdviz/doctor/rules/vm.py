@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from gdviz.doctor import support
 from gdviz.doctor.evidence.grep import grep_readings
 from gdviz.doctor.evidence.known import evidence_of, value_of
+from gdviz.doctor.evidence.nics import rdma_functions
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
+from gdviz.doctor.evidence.patterns import TOPO_FILE
 from gdviz.doctor.evidence.pci import listings
 from gdviz.doctor.evidence.platform import virtual
 from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
-from gdviz.doctor.evidence.nics import rdma_functions
-from gdviz.doctor.evidence.patterns import TOPO_FILE
 from gdviz.machine import BridgeKind, Distance
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -37,12 +37,14 @@ def _flat(node: NodeEvidence) -> tuple[Evidence, ...]:
         for nic in machine.nics:
             if machine.path(gpu.id, nic.id).distance in near:
                 return ()
-    return (reading.cite(None, _("{kind}: every GPU and NIC directly below a CPU").format(kind=reading.kind)),)
+    return (
+        reading.cite(None, _("{kind}: every GPU and NIC directly below a CPU").format(kind=reading.kind)),
+    )
 
 
 @rule("vm-flat-topology", number="R10")
 def flat(case: CaseEvidence) -> Iterator[Answer]:
-    """In a virtual machine there is no PCI hierarchy, so that NCCL sees no near NIC."""
+    """Find: in a virtual machine there is no PCI hierarchy, so that NCCL sees no near NIC."""
     for node in case.nodes:
         hypervisor = virtual(node)
         if not value_of(hypervisor) or hypervisor is None or not support.hardware_capable(node):
@@ -55,22 +57,28 @@ def flat(case: CaseEvidence) -> Iterator[Answer]:
             continue
         yield finding(
             "vm-flat-topology",
-            _("{node}: a virtual machine without a PCI hierarchy: NCCL sees no near NIC").format(node=node.name),
+            _("{node}: a virtual machine without a PCI hierarchy: NCCL sees no near NIC").format(
+                node=node.name
+            ),
             *hypervisor.evidence[:2],
             *lines,
             node=node.name,
             effect=_(
-                "Every pair looks like PHB, so that NCCL's default level switches GPUDirect RDMA off and its choice of"
+                "Every pair looks like PHB, so that NCCL's default level switches GPUDirect RDMA off and "
+                "its choice of"
                 " NICs is blind. ACS has to stay as the hypervisor sets it: it isolates the guests."
             ),
             check=_("lspci -tv in the guest and on the host; NCCL_TOPO_DUMP_FILE=/tmp/topo.xml"),
-            fix=_("NCCL_TOPO_FILE with a topology file equal to the host's tree (the cloud's own, or made from the host)"),
+            fix=_(
+                "NCCL_TOPO_FILE with a topology file equal to the host's tree (the cloud's own, or made "
+                "from the host)"
+            ),
         )
 
 
 @rule("ats-off-in-vm", number="R10")
 def ats(case: CaseEvidence) -> Iterator[Answer]:
-    """In a virtual machine the NIC has no address translation service."""
+    """Find: in a virtual machine the NIC has no address translation service."""
     for node in case.nodes:
         hypervisor = virtual(node)
         if not value_of(hypervisor) or hypervisor is None or not support.hardware_capable(node):
@@ -99,18 +107,24 @@ def ats(case: CaseEvidence) -> Iterator[Answer]:
         names = ", ".join(dict.fromkeys(name for name, _e in off))
         yield finding(
             "ats-off-in-vm",
-            _("{node}: a virtual machine, and ATS is off in the NIC ({names})").format(node=node.name, names=names),
+            _("{node}: a virtual machine, and ATS is off in the NIC ({names})").format(
+                node=node.name, names=names
+            ),
             *(evidence for _name, evidence in off[:4]),
             *evidence_of(hypervisor)[:2],
             node=node.name,
             effect=_(
-                "Without translated addresses the NIC's traffic to the GPU goes up to the IOMMU of the root complex:"
+                "Without translated addresses the NIC's traffic to the GPU goes up to the IOMMU of the root "
+                "complex:"
                 " slow, or errors such as status 4 with vendor err 81. ACS must stay on in a virtual machine;"
                 " switching it off is no remedy here and breaks the isolation of guests."
             ),
             check=_("sudo lspci -vvv | grep ATSCtl (Enable+); mlxconfig -d DEVICE query ATS_ENABLED"),
             fix=(
-                _("on the host: mlxconfig -d DEVICE set ATS_ENABLED=1 and a cold reboot; direct translated peer-to-peer on the ports"),
+                _(
+                    "on the host: mlxconfig -d DEVICE set ATS_ENABLED=1 and a cold reboot; direct "
+                    "translated peer-to-peer on the ports"
+                ),
                 _("relaxed ordering: NCCL_IB_PCI_RELAXED_ORDERING=1"),
             ),
         )
