@@ -7,6 +7,7 @@ Both print one table after another, of GPUs against GPUs: ``rocm-smi`` names the
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,7 +22,7 @@ KIND = "amd_topology"
 TITLE = "rocm-smi --showtopo, amd-smi topology"
 
 #: GPUs of a table that are read.
-MAX_GPUS = 256
+MAX_GPUS = 128
 
 _TITLE = re.compile(
     r"^[\s>]{0,8}(?:=+ (?P<rocm>Weight|Hops|Link Type|Link [Aa]ccessibility) between two GPUs =+"
@@ -36,7 +37,8 @@ _NUMA = re.compile(
 )
 _NUMA_MARK = re.compile(r"^[\s>]{0,8}GPU(?:\[| )\d{1,3}\]?\s*: \(Topology\) Numa ", re.MULTILINE)
 
-Table = Mapping[tuple[str, str], str]
+#: Cells of a table by the row's name, in the order of its columns.
+Table = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +60,23 @@ class AmdTopology:
     gpus
         In the tables' order.
     tables
-        ``access``, ``weight``, ``hops``, ``link type`` ... to cells by the two GPUs' names, as printed.
+        ``access``, ``weight``, ``hops``, ``link type`` ... to rows of cells, as printed.
+    columns
+        Names of each table's columns.
     table_lines
         Line of each table's title.
     """
 
     gpus: tuple[AmdGpuRow, ...] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     table_lines: Mapping[str, int] = field(default_factory=dict)
 
     def cell(self, table: str, one: str, other: str) -> str | None:
         """Return what a table says of two GPUs, None if it says nothing."""
-        return self.tables.get(table, {}).get((one, other))
+        cells, columns = self.tables.get(table, {}).get(one, ()), self.columns.get(table, ())
+        place = columns.index(other) if other in columns else len(cells)
+        return cells[place] if place < len(cells) else None
 
 
 def looks_like(text: str) -> bool:
@@ -79,7 +86,8 @@ def looks_like(text: str) -> bool:
 
 @dataclass
 class _Reader:
-    tables: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
+    tables: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    headers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     table_lines: dict[str, int] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     numas: dict[str, int] = field(default_factory=dict)
@@ -109,13 +117,13 @@ class _Reader:
             return
         if all(_NAME.match(word) for word in words) and not self.columns:
             self.columns = words[:MAX_GPUS]
+            self.headers.setdefault(self.table, tuple(self.columns))
             for word in self.columns:
                 self.names.setdefault(word, number)
             return
         if words[0] in self.columns:
-            cells = self.tables[self.table]
-            for column, word in zip(self.columns, words[1:], strict=False):
-                cells.setdefault((words[0], column), word[:40])
+            cells = words[1 : len(self.columns) + 1]
+            self.tables[self.table].setdefault(words[0], tuple(sys.intern(word[:40]) for word in cells))
             self.torn = number if len(words) - 1 < len(self.columns) else None
 
 
@@ -140,7 +148,7 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
         AmdGpuRow(label, line, normal_bus_id(label), reader.numas.get(label))
         for label, line in list(reader.names.items())[:MAX_GPUS]
     )
-    facts = AmdTopology(rows, reader.tables, reader.table_lines)
+    facts = AmdTopology(rows, reader.tables, reader.headers, reader.table_lines)
     truncated = reader.torn is not None and reader.torn == _last(lines)
     if truncated:
         notices.add(_("The table breaks off inside a row."), reader.torn)
@@ -167,7 +175,8 @@ def _parts(facts: AmdTopology) -> Parts:
         gpus[row.name] = Gpu(part_id, index, cpu.id, row.busid or "", "AMD GPU", numa)
     links = tuple(
         NvLink(gpus[one].id, gpus[other].id, 1, PeerKind.GPU, "xGMI")
-        for (one, other), cell in facts.tables.get("link type", {}).items()
+        for one, cells in facts.tables.get("link type", {}).items()
+        for other, cell in zip(facts.columns.get("link type", ()), cells, strict=False)
         if cell == "XGMI" and one != other and one in gpus and other in gpus
     )
     return Parts(tuple(cpus.values()), (), tuple(gpus.values()), (), (), links)

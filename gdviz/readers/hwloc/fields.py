@@ -19,7 +19,7 @@ _RDMA_NAME = re.compile(
 )
 
 #: Words of a CPU set that are read: 32 CPUs each.
-_MAX_WORDS = 1024
+_MAX_WORDS = 256
 #: How far hwloc's rounded bandwidth may be from a link's own.
 _TOLERANCE = 0.005
 #: Widths in the order in which a bandwidth is taken for one.

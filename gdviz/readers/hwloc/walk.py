@@ -15,8 +15,11 @@ from gdviz.readers.lspci.machine import link_layer
 from gdviz.readers.unique import UniqueIds
 from gdviz.readers.xml_positions import Element
 
-#: Depth to which NUMA nodes are looked for.
+#: Depth to which NUMA nodes are looked for, and bridges followed.
 MAX_DEPTH = 64
+
+#: NUMA nodes and packages that are kept.
+MAX_NODES = 1024
 
 _ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "arm64", "ppc64le": "ppc64", "ppc64": "ppc64"}
 
@@ -73,7 +76,7 @@ class Walk:
         }
         start = Place(nodes.pop() if len(nodes) == 1 else None)
         todo = [(child, start) for child in reversed(root.children) if child.tag == "object"]
-        packages: list[Element] = []
+        packages: list[tuple[int, Element]] = []
         while todo:
             element, place = todo.pop()
             kind = element.attributes.get("type", "")
@@ -82,13 +85,13 @@ class Walk:
                 self._numa(element, packages)
                 below = replace(place, numa=integer(element.attributes.get("os_index")))
             elif kind == "Bridge":
-                below = self._bridge(element, place)
+                below = self._bridge(element, place) if place.depth < MAX_DEPTH else None
             elif kind == "PCIDev":
                 self._function(element, place)
                 below = None
             else:
-                if kind in ("Package", "Socket"):
-                    packages.append(element)
+                if kind in ("Package", "Socket") and len(packages) < MAX_NODES:
+                    packages.append((cpus_of(element.attributes.get("cpuset", "")), element))
                 below = self._around(element, place)
             if below is not None:
                 todo += [(child, below) for child in reversed(element.children) if child.tag == "object"]
@@ -108,15 +111,13 @@ class Walk:
         whole = element.attributes.get("type") == "Machine" and len(nodes) > 1
         return replace(place, numa=None if whole else min(nodes))
 
-    def _numa(self, element: Element, packages: list[Element]) -> None:
+    def _numa(self, element: Element, packages: list[tuple[int, Element]]) -> None:
         number = integer(element.attributes.get("os_index"))
         mask = cpus_of(element.attributes.get("cpuset", ""))
-        if number is None or number < 0 or number in self.cpus or not mask:
+        if number is None or number < 0 or number in self.cpus or not mask or len(self.cpus) >= MAX_NODES:
             return
         inside = [element, *(child for child in element.children if child.tag == "object")]
-        around = [
-            package for package in packages if cpus_of(package.attributes.get("cpuset", "")) & mask == mask
-        ]
+        around = [package for cpus, package in packages if cpus & mask == mask]
         about = next((found for part in (*around, *inside) if "CPUVendor" in (found := infos(part))), {})
         self.cpus[number] = Cpu(
             self._ids.take(f"cpu{number}"),

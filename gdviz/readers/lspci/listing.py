@@ -14,7 +14,7 @@ from gdviz.readers.lspci.tree_text import TreeReader
 from gdviz.readers.notices import Notices
 
 #: Functions and loose lines that are kept of one text.
-MAX_FUNCTIONS = 20_000
+MAX_FUNCTIONS = 10_000
 MAX_LOOSE = 2_000
 
 _DETAILS_OF_BRIDGES = ("primary", "secondary", "subordinate", "bus_line")

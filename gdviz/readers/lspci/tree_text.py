@@ -18,7 +18,7 @@ from gdviz.readers.lspci.facts import BRIDGE_CLASS, PciFunction
 from gdviz.readers.lspci.names import unnamed_device, vendor_of
 
 #: Functions that a tree may have, and signs in one line.
-_MAX_FUNCTIONS, _MAX_TOKENS = 20_000, 600
+_MAX_FUNCTIONS, _MAX_TOKENS = 10_000, 600
 
 _LINE = re.compile(
     r"^[ \t|]*(?:-?\[[0-9a-f]{4,8}:[0-9a-f]{2}\]|-?[+\\]-[-+]?"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gdviz.readers.nvidia_smi.facts import TopoMatrix, TopoRow
 
 #: Devices of a matrix that are read.
-MAX_DEVICES = 256
+MAX_DEVICES = 128
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,12}[A-Za-z]")
 _GPU = re.compile(r"^GPU\d{1,3}$")
@@ -23,9 +24,9 @@ _NIC_NAME = re.compile(r"\bNIC(\d{1,3})\s?[:=]\s?([a-z][a-z0-9-]{0,20}(?:_[a-z0-
 
 #: A first row: GPU0 and the cross of its own column.
 _FIRST_ROW = re.compile(
-    r"^[^\w\n]{0,24}(?:\x1b\[[0-9;]{0,12}m)?GPU\d{1,3}(?:[\s|\x1b]|\[[0-9;]{0,9}m)+"
-    r"(?:(?:SYS|SOC|NODE|PHB|PXB|PSB|PIX|NV\d{1,2})[\s|]+)*X(?=[\s|]|$)"
-    r"(?![\s|]*(?:OK|CNS|GNS|TNS|NS|DR|U)\b)",
+    r"^[^\w\n]{0,24}(?:\x1b\[[0-9;]{0,12}m)?GPU\d{1,3}(?:[ \t|\x1b*`]|\[[0-9;]{0,9}m){1,120}"
+    r"(?:(?:SYS|SOC|NODE|PHB|PXB|PSB|PIX|NV\d{1,2})[ \t|*`]{1,120}){0,128}X(?=[\s|*`]|$)"
+    r"(?![ \t|*`]{0,120}(?:OK|CNS|GNS|TNS|NS|DR|U)\b)",
     re.MULTILINE,
 )
 
@@ -134,7 +135,7 @@ class MatrixText:
                 row.rest += words[position:]
                 return
             if _CELL.match(word):
-                row.cells.append(word)
+                row.cells.append(sys.intern(word))
             elif _TORN_CELL.match(word) and position == len(words) - 1:
                 row.torn = True
             else:
