@@ -100,7 +100,7 @@ _Loader.yaml_implicit_resolvers = {}
 
 def looks_like(text: str) -> bool:
     """Return whether an object of kind ``ResourceSlice`` is there."""
-    return _SLICE.search(text) is not None
+    return "ResourceSlice" in text and _SLICE.search(text) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import command_of, open_lines
+from gdviz.readers.text_lines import command_of, has_any, open_lines
 
 KIND = "counters"
 TITLE = "port counters"
@@ -21,6 +21,20 @@ _HINT = re.compile(
     r"|(?m:^\s*(?:out_of_sequence|packet_seq_err|local_ack_timeout_err|out_of_buffer|rx_prio\d_pause"
     r"|np_cnp_sent"
     r"|rp_cnp_handled|rnr_nak_retry_err|np_ecn_marked_roce_packets|rx_discards_phy)\s*[:=]\s*\d)"
+)
+_WORDS = (
+    *(
+        "counters/",
+        "NIC statistics",
+        "out_of_",
+        "_seq_err",
+        "_timeout_err",
+        "_pause",
+        "_cnp_",
+        "_nak_",
+        "_ecn_",
+    ),
+    *("discards_phy", "rx_", "tx_"),
 )
 _ETHTOOL = re.compile(r"^\s{1,12}(?P<name>[\w\[\] .-]{1,80}?):\s*(?P<value>\d{1,20})\s*$")
 _PLAIN = re.compile(r"^\s*(?P<name>[a-z][a-z0-9_]{2,80})\s*[:=]\s*(?P<value>\d{1,20})\s*$")
@@ -72,7 +86,7 @@ class Counters:
 
 def looks_like(text: str) -> bool:
     """Return whether counters of ports are there."""
-    return _HINT.search(text) is not None
+    return has_any(text, _WORDS) and _HINT.search(text) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gdviz.messages import _
 from gdviz.readers.notices import Notices
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import open_lines
+from gdviz.readers.text_lines import has_any, open_lines
 
 KIND = "ibstat"
 TITLE = "ibstat"
@@ -89,7 +89,7 @@ class IbStat:
 
 def looks_like(text: str) -> bool:
     """Return whether an adapter's heading is there, or the tool's cry that it gave up."""
-    return _BEGIN.search(text) is not None
+    return has_any(text, ("CA '", "ibpanic: ")) and _BEGIN.search(text) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:

@@ -95,7 +95,7 @@ class DevInfos:
 
 def looks_like(text: str) -> bool:
     """Return whether a device's heading is there."""
-    return _BEGIN.search(text) is not None
+    return "hca_id:" in text and _BEGIN.search(text) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:

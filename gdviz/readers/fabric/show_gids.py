@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import open_lines
+from gdviz.readers.text_lines import has_any, open_lines
 
 KIND = "show_gids"
 TITLE = "show_gids"
@@ -63,7 +63,9 @@ class GidTable:
 
 def looks_like(text: str) -> bool:
     """Return whether the table's heading is there, or a row."""
-    return _HEAD.search(text) is not None or _BEGUN.search(text) is not None
+    if "INDEX" in text and _HEAD.search(text):
+        return True
+    return has_any(text, (":0000:0000:", ":ffff:", "fe80:")) and _BEGUN.search(text) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:

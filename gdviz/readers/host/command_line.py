@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import open_lines, short_lines, transcript
+from gdviz.readers.text_lines import has_any, open_lines, short_lines, transcript
 
 KIND = "cmdline"
 TITLE = "kernel command line"
@@ -23,7 +23,7 @@ _TELLING = re.compile(
     r"(?:^|\s)(?:root=|iommu(?:\.\w+)?=|intel_iommu=|amd_iommu=|console=|initrd=|BOOT_IMAGE=|pci=|rootfstype=)"
 )
 _WORD = re.compile(r"^[A-Za-z_][\w.,-]*(?:=\S*)?$|^--$")
-_HINT = re.compile(r"(?i)cmdline|command line|boot args|BOOT_IMAGE=|root=|iommu=|console=")
+_WORDS = (*("cmdline", "CMDLINE", "ommand line", "boot args", "BOOT_IMAGE=", "root=", "iommu=", "console="),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class KernelCommandLine:
 
 def looks_like(text: str) -> bool:
     """Return whether a line is a kernel's command line."""
-    return bool(_HINT.search(text)) and _find(short_lines(text)) is not None
+    return has_any(text, _WORDS) and _find(short_lines(text)) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
@@ -86,7 +86,7 @@ def command_line_from(text: str, line: int, *, running: bool = True) -> KernelCo
 
 
 def _find(lines: Sequence[str]) -> KernelCommandLine | None:
-    filled = [(number, line) for number, line in enumerate(lines, 1) if _HINT.search(line)]
+    filled = [(number, line) for number, line in enumerate(lines, 1) if has_any(line, _WORDS)]
     if not filled:
         return None
     for answer in transcript(lines):

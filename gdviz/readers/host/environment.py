@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import command_of, open_lines, short_lines
+from gdviz.readers.text_lines import command_of, has_any, open_lines, short_lines
 
 KIND = "environment"
 TITLE = "environment variables"
@@ -38,10 +38,7 @@ _INLINE = re.compile(
     r"(?:^|[\s,;'\"])(?:-x\s*|-e\s*|--env[ =]|-genv\s+)?"
     rf"(?P<name>{_KNOWN})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;\"']*)"
 )
-_HINT = re.compile(
-    rf"name[\"']?\s*:\s*[\"']?{_KNOWN}|\b{_KNOWN}[\"']?\s*[=:]"
-    rf"|\b(?:{'|'.join(PREFIXES)})_[A-Z0-9_]+ \S"
-)
+_WORDS = tuple(f"{prefix}_" for prefix in PREFIXES)
 _MPI = re.compile(r"\b(?:mpirun|mpiexec|srun|docker|podman|torchrun|prterun|env|nerdctl|enroot)\b")
 
 
@@ -81,7 +78,7 @@ class Environment:
 
 def looks_like(text: str) -> bool:
     """Return whether a line sets a variable that matters here, or the text is a shell's environment."""
-    if _HINT.search(text) is None and not re.search(r"(?m)^(?:export )?(?:PATH|LD_LIBRARY_PATH)=", text):
+    if not has_any(text, _WORDS) and not has_any(text, ("PATH=",)):
         return False
     return next(_settings(short_lines(text)), None) is not None
 
@@ -120,7 +117,7 @@ def _settings(lines: Sequence[str]) -> Iterator[EnvSetting]:
             waiting = ""
             if match:
                 continue
-        if "_" not in line and not shell:
+        if not shell and not has_any(line, _WORDS):
             continue
         command = command_of(line)
         if command is not None or _MPI.search(line):

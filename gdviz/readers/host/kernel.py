@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import open_lines, short_lines, transcript
+from gdviz.readers.text_lines import has_any, open_lines, short_lines, transcript
 
 KIND = "uname"
 TITLE = "uname or /proc/version"
@@ -26,7 +26,7 @@ _LABELLED = re.compile(rf"^\s*{_LABEL}{_RELEASE}(?=[\s,;)]|$)", re.IGNORECASE)
 _ALONE = re.compile(rf"^\s*(?=\d\.\d+\.\d+[-.+]){_RELEASE}\s*$")
 _BARE = re.compile(rf"^\s*{_RELEASE}\s*$")
 _NUMBERS = re.compile(r"\d+")
-_HINT = re.compile(r"(?im)uname|^\s*\S{0,3}\s*(?:linux |kernel)")
+_WORDS = ("Linux ", "linux ", "LINUX ", "uname", "kernel", "Kernel", "KERNEL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Kernel:
 
 def looks_like(text: str) -> bool:
     """Return whether a line names a kernel."""
-    if _HINT.search(text):
+    if has_any(text, _WORDS):
         return bool(_find(short_lines(text)))
     return len(text) < 200 and bool(_ALONE.match(text))
 
@@ -92,8 +92,7 @@ def kernel_from(release: str, line: int, *, machine: str = "", host: str = "") -
 
 def _find(lines: Sequence[str]) -> Kernel | None:
     for number, line in enumerate(lines, 1):
-        lower = line[:400].lower()
-        if "linux" not in lower and "uname" not in lower and "kernel" not in lower:
+        if not has_any(line, _WORDS):
             continue
         for pattern in (_VERSION, _FULL, _LABELLED):
             if match := pattern.match(line):

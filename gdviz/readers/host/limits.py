@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import command_of, open_lines, short_lines, transcript
+from gdviz.readers.text_lines import command_of, has_any, open_lines, short_lines, transcript
 
 KIND = "ulimit"
 TITLE = "ulimit"
@@ -34,7 +34,7 @@ _WORD = re.compile(rf"^\s*{_AMOUNT}\s*$")
 _COMMAND = re.compile(r"\bulimit\s+-[A-Za-z]*l\b(?!\s*[\w-])")
 _ANY_COMMAND = re.compile(r"\bulimit\s+-[A-Za-z]*[la]|/limits\b|\bprlimit\b")
 _HOSTS = re.compile(r"\s(?:-w|--nodelist|-H|--host)[ =]?\s*([\w.,\[\]-]+)|\bssh\s+(?:-\S+\s+){0,8}([\w.@-]+)")
-_HINT = re.compile(r"(?i)locked|ulimit|memlock")
+_WORDS = ("locked", "Locked", "LOCKED", "ulimit", "memlock", "MEMLOCK", "rlimit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Limits:
 
 def looks_like(text: str) -> bool:
     """Return whether a line gives the limit; a lone word is none (see `HINTS`)."""
-    return bool(_HINT.search(text)) and bool(_find(short_lines(text)))
+    return has_any(text, _WORDS) and bool(_find(short_lines(text)))
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
@@ -96,7 +96,7 @@ def _find(lines: Sequence[str]) -> list[Limits]:
         if command is not None:
             hosts = _hosts(command)
             continue
-        if not _HINT.search(line) and "MEMLOCK" not in line:
+        if not has_any(line, _WORDS):
             continue
         for pattern in (_TABLE, _PROC, _PRLIMIT, _LABEL):
             if match := pattern.match(line):

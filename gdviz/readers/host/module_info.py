@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import command_of, open_lines
+from gdviz.readers.text_lines import command_of, has_any, open_lines
 
 KIND = "modinfo"
 TITLE = "modinfo"
@@ -60,6 +60,8 @@ class ModuleInfos:
 
 def looks_like(text: str) -> bool:
     """Return whether the fields of ``modinfo`` are there."""
+    if not has_any(text, ("filename:", "vermagic:")):
+        return False
     if _FILE.search(text):
         return True
     return re.search(r"(?m)^vermagic:\s+\d", text) is not None

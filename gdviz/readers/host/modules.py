@@ -73,7 +73,7 @@ class KernelModules:
 
 def looks_like(text: str) -> bool:
     """Return whether there is the table's heading, or nothing but its rows."""
-    if re.search(r"(?m)^\s*Module\s+Size\s+Used by\b", text):
+    if "Used by" in text and re.search(r"(?m)^\s*Module\s+Size\s+Used by\b", text):
         return True
     if len(text) > 1_000_000:
         return False

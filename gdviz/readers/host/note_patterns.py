@@ -195,12 +195,28 @@ ANSWERS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
 )
 
-#: What one of the patterns needs at least; cheap enough for every line of any log.
-HINT = re.compile(
-    r"memory_peers|peermem|nv_peer_mem|modprobe: |insmod: |OFED|ofed|rdma-core|GPU_DIRECT_RDMA"
-    r"|DMA_BUF_SUPPORTED"
-    r"|\bGPU \d+: |^\s*\d+, [0-9a-fA-F:]+\.|iommu_group|(?i:iommu group)|infiniband/|==>|\bmtu \d|NUMA node"
-    r"|(?i:bare.metal|hypervisor|virtuali)|detect-virt|\(MT\d|(?:True|False|\w)\(\d+\)|NVreg|Grdma|modinfo"
-    rf"|[A-Za-z,.:(] (?:{'|'.join(PREFIXES)})_[A-Z0-9_]+=",
-    re.MULTILINE,
-)
+#: Words of which a line of each kind has at least one; cheap enough for every line of any log.
+WORDS_OF: dict[str, tuple[str, ...]] = {
+    "peer-memory-path": ("memory_peers", "peermem", "peer_mem"),
+    "modprobe-failed": ("modprobe: ", "insmod: "),
+    "ofed-version": ("OFED", "ofed"),
+    "rdma-core-version": ("rdma-core",),
+    "cuda-attribute": ("GPU_DIRECT_RDMA", "DMA_BUF_SUPPORTED"),
+    "gpu-name": ("GPU ", ".0, "),
+    "gpu-busid": (".0",),
+    "iommu-group": ("iommu_group", "ommu group", "ommu Group", "OMMU group", "OMMU Group"),
+    "ib-device": ("infiniband/", "(MT"),
+    "ib-netdev": ("==>",),
+    "netdev-mtu": ("mtu ",),
+    "netdev-state": ("mtu ",),
+    "numa-cpus": ("NUMA node",),
+    "bare-metal": ("are metal", "are-metal", "are Metal", "ARE METAL", "ypervisor", "irtuali"),
+    "virtual-machine": ("ypervisor vendor", "irtualization:"),
+    "mlxconfig": ("(0)", "(1)", "(2)", "(3)", "True", "False"),
+    "module-parameter": ("Grdma", "EnableStream", "RegistryDwords", "PeerMapping"),
+    "mentioned-setting": ("NCCL_", "RCCL_", "UCX_", "CUDA_", "OMPI_", "NVSHMEM_"),
+}
+WORDS = tuple(dict.fromkeys(word for words in WORDS_OF.values() for word in words))
+
+#: What a command has that one of `ANSWERS` is for.
+COMMAND_WORDS = ("/sys/", "modinfo", "detect-virt", "ofed_info")

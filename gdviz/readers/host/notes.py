@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gdviz.readers.host.note_patterns import ANSWERS, HINT, LINES
+from gdviz.readers.host.note_patterns import ANSWERS, COMMAND_WORDS, LINES, WORDS, WORDS_OF
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import Answer, command_of, open_lines, short_lines, transcript
+from gdviz.readers.text_lines import Answer, command_of, has_any, open_lines, short_lines, transcript
 
 KIND = "host_notes"
 TITLE = "notes on a host"
@@ -59,7 +59,9 @@ class HostNotes:
 
 def looks_like(text: str) -> bool:
     """Return whether a line states something that is known."""
-    return HINT.search(text) is not None and next(_statements(short_lines(text)), None) is not None
+    return (has_any(text, WORDS) or has_any(text, COMMAND_WORDS)) and next(
+        _statements(short_lines(text), text), None
+    ) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
@@ -76,24 +78,29 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
     """
     lines, odd = open_lines(data)
     found = []
-    for statement in _statements(lines):
+    for statement in _statements(lines, "\n".join(lines)):
         found.append(statement)
         if len(found) >= MAX_STATEMENTS:
             break
     return Reading(KIND, source, facts=HostNotes(tuple(found)), notices=odd, lines=lines)
 
 
-def _statements(lines: Sequence[str]) -> Iterator[Statement]:
-    for number, line in enumerate(lines, 1):
-        if HINT.search(line) is None or command_of(line) is not None:
+def _statements(lines: Sequence[str], text: str) -> Iterator[Statement]:
+    # A large log has few of the words, if any: only these are looked for line by line.
+    words = [word for word in WORDS if word in text]
+    for number, line in enumerate(lines if words else (), 1):
+        if not has_any(line, words) or command_of(line) is not None:
             continue
+        there = {word for word in words if word in line}
         for kind, pattern, value in LINES:
+            if there.isdisjoint(WORDS_OF[kind]):
+                continue
             for match in pattern.finditer(line):
                 parts = match.groupdict()
                 said = (parts.get("value") or value).strip()
                 yield Statement(kind, (parts.get("subject") or "").strip(), said, number)
     for answer in transcript(lines):
-        if answer.command and answer.printed and HINT.search(answer.command):
+        if answer.command and answer.printed and has_any(answer.command, COMMAND_WORDS):
             yield from _answered(answer)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import open_lines, short_lines, transcript
+from gdviz.readers.text_lines import has_any, open_lines, short_lines, transcript
 
 KIND = "nvidia_driver"
 TITLE = "NVIDIA driver version"
@@ -27,7 +27,7 @@ _VERSION_FILE = re.compile(r"/sys/module/nvidia/version\b")
 _VERSION = re.compile(r"^\s*(?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)\s*$")
 _OPEN = re.compile(r"\bopen\b|\bnvidia-open\b", re.IGNORECASE)
 _CLOSED = re.compile(r"\b(?:closed|proprietary)\b", re.IGNORECASE)
-_HINT = re.compile(r"NVRM|(?i:driver)|modinfo|NVIDIA-SMI|/sys/module/nvidia/version")
+_WORDS = ("NVRM", "river", "RIVER", "modinfo", "NVIDIA-SMI", "/sys/module/nvidia/version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class NvidiaDriver:
 
 def looks_like(text: str) -> bool:
     """Return whether a line names NVIDIA's driver with its version, or its licence."""
-    return bool(_HINT.search(text)) and _find(short_lines(text)) is not None
+    return has_any(text, _WORDS) and _find(short_lines(text)) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import open_lines, short_lines, transcript
+from gdviz.readers.text_lines import has_any, open_lines, short_lines, transcript
 
 KIND = "product"
 TITLE = "product name (DMI)"
@@ -33,10 +33,20 @@ _DMI = re.compile(r"\bDMI: (?P<value>\S.{0,200}?)(?:, BIOS |$)")
 _ASKED_NAME = re.compile(r"system-product-name|dmi/id/product_name|device-tree/model")
 _ASKED_VENDOR = re.compile(r"system-manufacturer|dmi/id/sys_vendor")
 _ASKED_TYPE = re.compile(r"meta-data/instance-type|machine-type|vmSize")
-_HINT = re.compile(
-    r"(?i)product.name|hardware model|system model|instance.?type|machine.?type|vm.?size|\bDMI: "
-    r"|device-tree/model|large\b|metal\b"
+_WORDS = (
+    *("roduct Name", "roduct name", "roduct_name", "ardware Model", "ystem Model", "ystem model"),
+    *(
+        "nstance-type",
+        "nstance type",
+        "nstance Type",
+        "nstance_type",
+        "nstanceType",
+        "achine type",
+        "achine-type",
+    ),
+    *("vmSize", "VM size", "vm size", "DMI: ", "device-tree/model", "system-product", "large", "metal"),
 )
+_VENDOR_WORDS = ("anufacturer", "endor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,7 @@ class Product:
 
 def looks_like(text: str) -> bool:
     """Return whether a line names the machine's make."""
-    return bool(_HINT.search(text)) and _find(short_lines(text)) is not None
+    return has_any(text, _WORDS) and _find(short_lines(text)) is not None
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
@@ -83,7 +93,7 @@ def _find(lines: Sequence[str]) -> Product | None:
     name, vendor, line = "", "", 0
     typed: Product | None = None
     for number, text in enumerate(lines, 1):
-        if len(text) > 400:
+        if len(text) > 400 or not (has_any(text, _WORDS) or has_any(text, _VENDOR_WORDS)):
             continue
         if not name and (match := _NAME.match(text) or _DMI.search(text)):
             parts = match.groupdict()

@@ -102,6 +102,7 @@ class MappingTree:
                     break
                 names.add(name)
                 at = parent
+        self._names = below
         self._below = {parent: sorted(names)[:MAX_ENTRIES] for parent, names in below.items()}
 
     def _resolved(self, path: str) -> str | None:
@@ -132,9 +133,14 @@ class MappingTree:
     def read(self, path: str) -> bytes | None:
         """Return a file's content, None if there is none."""
         found = self.files.get(path)
-        if found is None and (real := self._resolved(path)) is not None:
-            found = self.files.get(real)
-        return found
+        if found is not None:
+            return found
+        parent, _, name = path.rpartition("/")
+        names = self._names.get(parent)
+        if names is not None and name not in names:
+            return None  # most files that are asked for are not there
+        real = self._resolved(path)
+        return None if real is None else self.files.get(real)
 
     def entries(self, path: str) -> list[str]:
         """Return the names in a folder, sorted."""
