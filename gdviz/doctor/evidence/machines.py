@@ -11,6 +11,7 @@ from gdviz.doctor.evidence.pci import function_names
 from gdviz.machine import Machine, Path, normal_bus_id
 from gdviz.readers import Reading
 from gdviz.readers.fabric import RdmaTopo
+from gdviz.readers.lspci import PciListing
 
 #: Formats that describe machines, the most trusted first.
 _TRUST = ("nccl_topo", "sysfs", "capture", "lspci", "hwloc", "nvidia_smi", "topo", "rocm", "amd")
@@ -49,7 +50,7 @@ class Joined:
     def path(self, gpu: Device, nic: Device) -> tuple[Reading, Machine, Path] | None:
         """Return the path of a pair in the best machine that has both, None if none has."""
         for place, (reading, _machine) in enumerate(self.sources):
-            if place in gpu.parts and place in nic.parts:
+            if place in gpu.parts and place in nic.parts and shows_places(reading):
                 machine = self.completed(place)
                 return reading, machine, machine.path(gpu.parts[place], nic.parts[place])
         return None
@@ -68,6 +69,11 @@ class Joined:
         """Return a NIC by its device name or bus id."""
         normal = normal_bus_id(name)
         return next((nic for nic in self.nics if nic.name == name or (normal and nic.busid == normal)), None)
+
+
+def shows_places(reading: Reading) -> bool:
+    """Return whether a format tells where devices are; ``lspci -nn`` only lists them."""
+    return not isinstance(reading.facts, PciListing) or reading.facts.shows_places
 
 
 def trust(reading: Reading, machine: Machine) -> tuple[bool, bool, int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gdviz.doctor import support
 from gdviz.doctor.evidence.grep import grep_readings
 from gdviz.doctor.evidence.known import evidence_of, value_of
+from gdviz.doctor.evidence.machines import shows_places
 from gdviz.doctor.evidence.nics import rdma_functions
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.patterns import TOPO_FILE
@@ -26,7 +27,8 @@ def is_flat_vm(node: NodeEvidence) -> bool:
 
 def _flat(node: NodeEvidence) -> tuple[Evidence, ...]:
     """Return lines that show a tree without switches; nothing if there is one, or no tree at all."""
-    best = next(((r, m) for r, m in node.joined.sources if m.gpus and m.nics and not r.truncated), None)
+    placed = ((r, m) for r, m in node.joined.sources if m.gpus and m.nics and shows_places(r))
+    best = next(((r, m) for r, m in placed if not r.truncated), None)
     if best is None:
         return ()
     reading, machine = best
