@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bokeh.models import CDSView, ColumnDataSource, GroupFilter, IndexFilter, LayoutDOM, TapTool
+from bokeh.events import Event, PointEvent, Tap
+from bokeh.models import CDSView, ColumnDataSource, GroupFilter, IndexFilter, LayoutDOM
 
 from gdviz.figures.charts.frame import (
     SMALL_PX,
@@ -21,7 +22,7 @@ from gdviz.figures.charts.frame import (
     words,
 )
 from gdviz.figures.charts.text import table
-from gdviz.figures.pair_matrix_layout import ROW_PX, PairCell, cell_columns, grid_of, word_columns
+from gdviz.figures.pair_matrix_layout import ROW_PX, PairCell, cell_at, cell_columns, grid_of, word_columns
 from gdviz.figures.theme import paint, role_mapper
 from gdviz.messages import _
 
@@ -58,10 +59,12 @@ class PairMatrix:
         self._plot = chart(self._title, x=(0.0, 1.0), y=(1.0, 0.0), height=200)
         self._plot.axis.visible = False
         self._plot.grid.visible = False
+        # Inside the frame it would lie on the last column.
+        self._plot.update(toolbar_location="below", toolbar_inner=False)
         self._touched = IndexFilter(indices=[])
         self._draw()
         self.root: LayoutDOM = self._plot
-        self.source.selected.on_change("indices", self._on_selected)
+        self._plot.on_event(Tap, self._tapped)
         self.update(cells, title=title)
 
     def update(self, cells: Sequence[PairCell], *, title: str = "") -> None:
@@ -91,10 +94,18 @@ class PairMatrix:
         for row, index in enumerate(self.source.data["index"]):
             cell = self._cells[index]
             if (cell.node, cell.gpu, cell.nic) == (node, gpu, nic):
-                self.source.selected.indices = [row]
+                self._choose(row)
 
-    def _on_selected(self, _name: str, _old: object, new: list[int]) -> None:
-        if new and self.chosen is not None:
+    def _tapped(self, event: Event) -> None:
+        # The event and not the selection: of what a page sends back, only events are a person's doing.
+        if isinstance(event, PointEvent) and event.x is not None and event.y is not None:
+            row = cell_at(self.source.data, event.x, event.y)
+            if row is not None:
+                self._choose(row)
+
+    def _choose(self, row: int) -> None:
+        self.source.selected.indices = [row]
+        if self.chosen is not None:
             for callback in self._callbacks:
                 callback(self.chosen)
 
@@ -124,7 +135,6 @@ class PairMatrix:
         marks.nonselection_glyph = None
         paint(marks.glyph, fill_color="warning", line_color="none")
         keep_fitted(plot, self._words)
-        plot.add_tools(TapTool(renderers=[boxes]))
         hover(
             plot,
             [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,3 +188,11 @@ def word_columns(cells: Sequence[PairCell], grid: Grid) -> dict[str, list[Any]]:
         key += "   " + _("{n} more GPUs are not shown").format(n=grid.left_out)
     rows.append({"x": NAMES, "y": grid.height_px - KEY_PX / 2, "align": "left", **fixed(key)})
     return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def cell_at(columns: Mapping[str, Any], x: float, y: float) -> int | None:
+    """Return the row of `cell_columns` whose rectangle holds a point, None if none does."""
+    for row, (left, top, width) in enumerate(zip(columns["x"], columns["y"], columns["width"], strict=True)):
+        if abs(x - left) <= width / 2 and abs(y - top) <= ROW_PX / 2:
+            return row
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gdviz.widgets.buffers import BuffersPanel
 from gdviz.widgets.compare import ComparePanel
+from gdviz.widgets.doctor import DoctorPanel, doctor
 from gdviz.widgets.lab import Lab, lab
 from gdviz.widgets.machine import MachinePanel
 from gdviz.widgets.register import RegisterPanel
@@ -13,10 +14,12 @@ from gdviz.widgets.transfer import TransferPanel
 __all__ = [
     "BuffersPanel",
     "ComparePanel",
+    "DoctorPanel",
     "Lab",
     "MachinePanel",
     "RegisterPanel",
     "SlowMotionPanel",
     "TransferPanel",
+    "doctor",
     "lab",
 ]

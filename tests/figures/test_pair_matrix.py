@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from bokeh.events import Tap
 
 from gdviz.figures.pair_matrix import PairMatrix
 from gdviz.figures.pair_matrix_layout import COLUMNS, NAMES, ROW_PX, ROWS, PairCell, cell_columns, grid_of
@@ -63,7 +64,9 @@ def test_choosing_a_cell_tells_which() -> None:
     matrix = PairMatrix(cells_of())
     told: list[PairCell] = []
     matrix.on_click(told.append)
-    matrix.source.selected.indices = [9]
+    x, y = (matrix.source.data[name][9] for name in ("x", "y"))
+    matrix.root._trigger_event(Tap(matrix.root, x=x, y=y))
+    matrix.root._trigger_event(Tap(matrix.root, x=0.01, y=y))
     matrix.select("node-a", "g7", "n2")
     matrix.select("node-a", "nothing", "n2")
     assert [(cell.gpu, cell.nic) for cell in told] == [("g1", "n1"), ("g7", "n2")]
