@@ -22,7 +22,7 @@ _MAX_PAIRS = 4096
 @click.argument("path")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(path: str, as_json: bool) -> None:
-    """Show what a file says of its machines."""
+    """Show what a file, a folder, an archive, a capture or this host (live:) says of its machines."""
     opened = open_path_or_catalogue(path)
     if as_json:
         print_json(opened_as_dict(opened))
@@ -31,6 +31,9 @@ def command(path: str, as_json: bool) -> None:
         click.echo(printable(str(machine)))
         _print_machine(machine)
         click.echo()
+    rows = [(reading.kind, reading.source) for reading in opened.readings if not reading.machines]
+    if rows:
+        print_table((_("also read"), _("in")), rows)
     for notice in opened.notices:
         where = _("line {n}: ").format(n=notice.line) if notice.line is not None else ""
         click.echo(printable(f"{where}{notice.text}"))
@@ -61,7 +64,11 @@ def opened_as_dict(opened: Opened) -> dict[str, object]:
         for machine in opened.machines
     ]
     warnings = [{"line": notice.line, "text": notice.text} for notice in opened.notices]
-    return {"kind": opened.kind, "nodes": nodes, "warnings": warnings}
+    found: dict[str, object] = {"kind": opened.kind, "nodes": nodes, "warnings": warnings}
+    others = [reading for reading in opened.readings if not reading.machines]
+    if others:
+        found["also_read"] = [{"kind": reading.kind, "file": reading.source} for reading in others]
+    return found
 
 
 def _numa(numa: int) -> int | None:

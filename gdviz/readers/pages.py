@@ -20,6 +20,10 @@ from gdviz.readers.text_lines import command_of, dedented, split_lines
 MAX_BLOCKS = 400
 MAX_PADDING = 20_000_000
 
+#: Characters at either end of a large text by which formats that pick lines know it: a job prints its
+#: environment before millions of lines of log, not among them.
+MAX_END = 2 * 2**20
+
 #: Characters of a text that may be one word and nothing else.
 _WORD = 200
 
@@ -87,7 +91,8 @@ def read_page(
         listings = [known for known in formats if known.scope is Scope.BLOCK]
         found += _read(data, Block(0, lines), listings, name=name, source=source)
     pickers = [known for known in formats if known.scope is Scope.LINES]
-    found += _read(data, Block(0, lines), pickers, name=name, source=source, text=text)
+    ends = text if len(text) <= 2 * MAX_END else f"{text[:MAX_END]}\n{text[-MAX_END:]}"
+    found += _read(data, Block(0, lines), pickers, name=name, source=source, text=ends)
     if not found and len(text) < _WORD and len(text.split()) == 1:
         hinted = [known for known in formats if any(hint in name.lower() for hint in known.hints)]
         found += [known.read(data, name=name, source=source) for known in hinted[:1]]

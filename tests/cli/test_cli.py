@@ -227,14 +227,15 @@ def test_paths_of_real_files(shared: Path, name: str, gpu: str, nic: str, distan
 # ------------------------------------------------------------------ mistakes
 
 
-def test_files_that_cannot_be_read(tmp_path: Path, shared: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     binary = tmp_path / "binary.xml"
     binary.write_bytes(os.urandom(64).replace(b"<", b"\0") + b"\0" * 64)
     assert "cannot be read" in refused("open", str(tmp_path / "missing\x1b[31m\n.xml"))
     assert "binary.xml" in refused("open", str(tmp_path))
     assert "binary.xml" in refused("path", str(binary), "--gpu", "0", "--nic", "0")
-    graph = next((shared / "corpus" / "nccl_graph_xml").glob("*.xml"))
-    assert "<graphs>" in refused("open", str(graph), "--json")
+    other = tmp_path / "other.xml"
+    other.write_text("<drawing/>")
+    assert "<drawing>" in refused("open", str(other), "--json")
 
 
 def test_unknown_devices(topology: str) -> None:

@@ -256,7 +256,7 @@ def test_names_are_kept_as_they_are(read_one: Read, name: str) -> None:
         (b"  \n ", "is empty"),
         (bytes(range(256)) * 4, "binary"),
         (b"NCCL INFO Bootstrap\n", "no reader knows"),
-        (b'<graphs version="1"/>', "<graphs>"),
+        (b'<drawing version="1"/>', "<drawing>"),
         (b"<!-- only a comment", "no reader knows"),
     ],
 )

@@ -99,6 +99,8 @@ def _statements(lines: Sequence[str], text: str) -> Iterator[Statement]:
                 parts = match.groupdict()
                 said = (parts.get("value") or value).strip()
                 yield Statement(kind, (parts.get("subject") or "").strip(), said, number)
+    if not has_any(text, COMMAND_WORDS):
+        return
     for answer in transcript(lines):
         if answer.command and answer.printed and has_any(answer.command, COMMAND_WORDS):
             yield from _answered(answer)
