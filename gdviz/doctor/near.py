@@ -6,6 +6,7 @@ from gdviz.doctor import support
 from gdviz.doctor.evidence.devices import Device
 from gdviz.doctor.evidence.fabric import hca_list
 from gdviz.doctor.evidence.known import value_of
+from gdviz.doctor.evidence.machines import shows_places
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import Run, case_runs
 from gdviz.doctor.pairs import nccl_distance, question_of, shown_distance
@@ -23,7 +24,7 @@ def gpus_without_near_nic(node: NodeEvidence) -> list[tuple[Device, str]]:
     upwards only: a level that forbids everything is another finding.
     """
     best = node.joined.best
-    if best is None or best[0].truncated or not best[1].nics:
+    if best is None or best[0].truncated or not best[1].nics or not shows_places(best[0]):
         return []
     found = []
     for gpu in node.joined.gpus:

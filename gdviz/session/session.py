@@ -6,7 +6,8 @@ import atexit
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gdviz.clock import Clock, RealClock
 from gdviz.errors import GdvizError, UnknownDeviceError
@@ -24,6 +25,9 @@ from gdviz.session.events import Topic
 from gdviz.session.objects import Buffer, MemoryRegion, Node
 from gdviz.session.state import State
 from gdviz.session.transfers import Transfer
+
+if TYPE_CHECKING:
+    from gdviz.doctor.faults import Faulty
 
 Answer = TypeVar("Answer")
 
@@ -46,6 +50,11 @@ class Session:
         The nodes.
     clock
         The session's time.
+
+    Attributes
+    ----------
+    faulty
+        The fault that its simulated nodes were given, with what their tools show; None without one.
     """
 
     def __init__(self, fleet: Fleet, clock: Clock) -> None:
@@ -53,6 +62,7 @@ class Session:
         self.engine = Engine()
         self.state = State(self, fleet, clock)
         self.nodes = tuple(Node(self, record) for record in fleet.nodes)
+        self.faulty: Faulty | None = None
         self._closed = False
         _open_sessions.add(self)
 
@@ -65,6 +75,7 @@ class Session:
         host: SimulatedHost | None = None,
         clock: Clock | None = None,
         seed: int = 1,
+        fault: str | None = None,
     ) -> Session:
         """Return a session of simulated nodes.
 
@@ -80,6 +91,9 @@ class Session:
             Real time by default.
         seed
             Same seed, same numbers.
+        fault
+            A fault that all nodes have, see `gdviz.doctor.faults.FAULTS`; `faulty` then tells what their
+            tools would show.
         """
         _check(machines, fabric, host, clock)
         seed = whole_number(seed, "seed", most=2**64 - 1)
@@ -90,10 +104,21 @@ class Session:
                 _("Rename one: machine.renamed('node-b')."),
             )
         clock = clock or RealClock()
+        faulty = None
+        if fault is not None:
+            from gdviz.doctor.faults import apply
+
+            faulty = apply(fault, machines, host=host, fabric=fabric)
+            machines, host, fabric = faulty.machines, faulty.host, faulty.fabric
         network = SimulatedNetwork(clock, fabric=fabric, seed=seed)
         settings = host or SimulatedHost()
         providers = [network.provider(machine, settings=settings) for machine in machines]
-        return cls(InProcessFleet(providers, clock), clock)
+        if faulty is not None and faulty.unreachable:
+            for left, right in combinations(names, 2):
+                network.cut(left, right)
+        session = cls(InProcessFleet(providers, clock), clock)
+        session.faulty = faulty
+        return session
 
     @property
     def simulated_nodes(self) -> bool:

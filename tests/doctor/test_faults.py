@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from gdviz.clock import SteppedClock
 from gdviz.doctor.effects import pair_rate
 from gdviz.doctor.faults import FAULTS, Faulty, apply
-from gdviz.errors import GdvizError
+from gdviz.errors import GdvizError, RegistrationError
 from gdviz.machine import Machine, reference_machine
+from gdviz.rdma.status import WcStatus
+from gdviz.session import Session
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +110,22 @@ def test_other_machines_are_read_back_as_they_are(key: str) -> None:
         for nic in machine.nics:
             distance = machine.path(gpu, nic).distance.value
             assert shown[f"GPU{gpu.index}", nic.name] in (distance, "NODE" if distance == "PHB" else distance)
+
+
+def test_a_session_with_a_fault_behaves_so_and_its_tools_show_it(machines: list[Machine]) -> None:
+    with Session.simulated(machines, fault="peermem-missing", clock=SteppedClock(autojump=True)) as session:
+        assert session.faulty is not None
+        assert "peermem-missing" in session.faulty.diagnose().codes
+        node = session.nodes[0]
+        with pytest.raises(RegistrationError) as refused:
+            node.nics[0].register(node.gpus[0].alloc("1 MiB"))
+        assert refused.value.errno == 14
+
+
+def test_a_session_whose_gid_index_is_wrong_loses_its_messages(machines: list[Machine]) -> None:
+    with Session.simulated(machines, fault="gid-index-wrong", clock=SteppedClock(autojump=True)) as session:
+        left, right = session.nodes
+        sent = left.nics[0].register(left.gpus[0].alloc("64 KiB"))
+        received = right.nics[0].register(right.gpus[0].alloc("64 KiB"))
+        result = session.transfer(sent, received, count=1).wait()
+        assert result.status is WcStatus.RETRY_EXC_ERR

@@ -76,11 +76,12 @@ def shows_places(reading: Reading) -> bool:
     return not isinstance(reading.facts, PciListing) or reading.facts.shows_places
 
 
-def trust(reading: Reading, machine: Machine) -> tuple[bool, bool, int]:
-    """Return a key that sorts machines, the best first: with pairs, whole, of a better format."""
+def trust(reading: Reading, machine: Machine) -> tuple[bool, bool, bool, int]:
+    """Return a key that sorts machines, the best first: pairs with places, whole, of a better format."""
     kind = reading.kind.lower()
     place = next((n for n, word in enumerate(_TRUST) if word in kind), len(_TRUST))
-    return (not (machine.gpus and machine.nics), reading.truncated, place)
+    pairs = bool(machine.gpus and machine.nics)
+    return (not pairs, not shows_places(reading), reading.truncated, place)
 
 
 def join(node: NodeEvidence) -> Joined:

@@ -164,7 +164,7 @@ def _ibstat(state: HostState) -> str:
             f"CA '{nic.name}'\n\tCA type: {adapter}\n\tNumber of ports: 1\n"
             f"\tFirmware version: 28.39.3560\n\tNode GUID: {guid}\n\tPort 1:\n"
             f"\t\tState: {'Down' if down else 'Active'}\n"
-            f"\t\tPhysical state: {'Polling' if down else 'LinkUp'}\n\t\tRate: {rate}\n\t\tPort GUID: {guid}\n"
+            f"\t\tPhysical state: {'Polling' if down else 'LinkUp'}\n\t\tRate: {rate}\n"
             f"\t\tLink layer: {_layer(nic)}\n"
         )
     return "".join(blocks)
