@@ -13,7 +13,7 @@ TOP = "node"
 #: Formats that tell of a job and not of a host's own state.
 JOB_KINDS = frozenset(
     {"nccl_log", "nccl_graph", "nccl_graph_xml", "results", "nccl_tests", "perftest", "nvbandwidth", "osu"}
-    | {"gdrcopy"}
+    | {"gdrcopy", "gpu_copies"}
 )
 
 #: Folders that people sort files into; their names are no hosts.
