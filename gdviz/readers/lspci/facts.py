@@ -226,6 +226,16 @@ class PciListing:
     tree: bool = False
 
     @property
+    def shows_places(self) -> bool:
+        """Whether the text tells where functions are: buses of bridges, a tree, or one flat bus.
+
+        ``lspci -nn`` and listings without ``-v`` do not; then nothing is known of distances.
+        """
+        if any(function.secondary or function.above for function in self.functions):
+            return True
+        return all(function.busid[5:7] == "00" for function in self.functions)
+
+    @property
     def bridges(self) -> tuple[PciFunction, ...]:
         """PCI-to-PCI bridges: root ports and every port of every switch."""
         return tuple(function for function in self.functions if function.is_bridge)

@@ -159,6 +159,7 @@ def test_without_buses_distances_are_said_to_be_unknown() -> None:
     assert "how far GPUs and NICs are" in texts(reading)
     assert len(reading.machines[0].gpus) == 1
     listing = listing_of(text)
+    assert not listing.shows_places
     assert ports_between(listing, "21:00.0", "61:00.0") == ()
     assert PciTree(listing).root_of(listing.functions[0]) is None
 
@@ -313,6 +314,7 @@ def test_a_virtual_machine_without_bridges_is_flat() -> None:
     (machine,) = lspci.read(gpu("00:05.0") + nic("00:06.0")).machines
     assert machine.path(0, 0).distance == "PHB"
     assert len(machine.notices) == 0
+    assert listing_of(gpu("00:05.0") + nic("00:06.0")).shows_places
 
 
 def test_ids_of_switch_parts() -> None:
