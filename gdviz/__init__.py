@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gdviz.doctor.calibrate import calibrate
     from gdviz.errors import GdvizError
     from gdviz.machine import Machine, reference_machine
     from gdviz.model import Endpoint, Fabric, Workload, predict, sweep, timeline
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "gdviz.doctor.calibrate": ("calibrate",),
     "gdviz.errors": ("GdvizError",),
     "gdviz.machine": ("Machine", "reference_machine"),
     "gdviz.model": ("Endpoint", "Fabric", "Workload", "predict", "sweep", "timeline"),
@@ -67,6 +69,7 @@ __all__ = [
     "SlowMotionPanel",
     "TransferPanel",
     "Workload",
+    "calibrate",
     "doctor",
     "lab",
     "open_machine",

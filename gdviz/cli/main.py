@@ -27,6 +27,7 @@ COMMANDS: tuple[str, ...] = (
     "predict",
     "validate",
     "claims",
+    "calibrate",
 )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gdviz.cli.calibrate import read_constants
 from gdviz.cli.ends import endpoint, open_node
 from gdviz.cli.output import print_json, print_table, printable
 from gdviz.errors import GdvizError
@@ -38,6 +39,7 @@ _PATHS, _OPS = ["direct", "staged"], ["write", "read", "send"]
 @click.option("--switches", type=int, help="Switches on the way; 1 if not given.")
 @click.option("--cable", type=float, metavar="METRES", help="Length of cable; 10 if not given.")
 @click.option("--relaxed-ordering/--strict-ordering", "relaxed", default=True, show_default=True)
+@click.option("--constants", metavar="FILE", help="Constants that gdviz calibrate --save has written.")
 @click.option("--messages", type=int, default=10_000, show_default=True, help="Drawn for the latency.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed, the same answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -59,6 +61,7 @@ def command(
     switches: int | None,
     cable: float | None,
     relaxed: bool,
+    constants: str | None,
     messages: int,
     seed: int,
     as_json: bool,
@@ -68,7 +71,7 @@ def command(
     Bandwidth and CPU time are those with the queue full (--depth, --qps); latency is that of single
     messages, one in flight, as perftest's latency tests send them.
     """
-    from gdviz.model import DEFAULTS, DataPath, Op, Workload, predict
+    from gdviz.model import DataPath, Op, Workload, predict
     from gdviz.quantities import parse_size, whole_number
 
     workload = Workload(Op(op), DataPath(data_path), parse_size(size), depth, qps)
@@ -83,7 +86,7 @@ def command(
         far,
         workload,
         fabric=_fabric(near, far, mtu, switches, cable),
-        constants=replace(DEFAULTS, relaxed_ordering=relaxed),
+        constants=replace(read_constants(constants), relaxed_ordering=relaxed),
         messages=messages,
         seed=seed,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gdviz.model.breakdown import breakdown
-from gdviz.model.calibrate import Calibration, Measured, calibrate
+from gdviz.model.calibration import Calibration, Measured, calibrate
 from gdviz.model.constants import DEFAULTS, FITTED, Constants
 from gdviz.model.flow import Batch, Flow
 from gdviz.model.predict import SIZES, flow, predict, sweep, timeline

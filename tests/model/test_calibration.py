@@ -8,7 +8,7 @@ import pytest
 from gdviz.errors import GdvizError
 from gdviz.machine import reference_machine
 from gdviz.model import DEFAULTS, SIZES, Constants, DataPath, Endpoint, Op, Workload, predict
-from gdviz.model.calibrate import Measured, calibrate, sweep_points
+from gdviz.model.calibration import Measured, calibrate, sweep_points
 
 HERE = replace(DEFAULTS, program_s=3.4e-6, qp_message_s=210e-9, copy_launch_s=6.1e-6)
 FEW = SIZES[::3]
