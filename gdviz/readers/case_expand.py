@@ -11,6 +11,7 @@ from gdviz.readers.capture import is_capture, read_capture
 from gdviz.readers.case_files import CaseFile, Why
 from gdviz.readers.sysfs.archive import compression_of, is_archive, read_archive, unpack_text
 from gdviz.readers.sysfs.locate import root_with_sys
+from gdviz.readers.sysfs.rdma_dump import is_dump, tree_of
 from gdviz.readers.sysfs.reader import read_tree
 from gdviz.readers.sysfs.tree import MappingTree, SubTree
 
@@ -31,6 +32,9 @@ def expand(file: CaseFile, data: bytes) -> list[CaseFile] | None:
     if is_capture(data):
         return [_capture(file, data)]
     try:
+        if is_dump(data):
+            readings = read_tree(tree_of(data), name=file.stem, source=file.source)
+            return [CaseFile(file.source, file.folder, readings=readings)]
         if is_archive(data):
             return list(_archive(file, data))
         if compression_of(data):

@@ -13,11 +13,12 @@ from gdviz.readers.notices import shown
 from gdviz.readers.registry import Opened
 from gdviz.readers.source import MAX_SHOWN
 from gdviz.readers.sysfs.archive import compression_of, looks_like_tar
+from gdviz.readers.sysfs.rdma_dump import is_dump
 
 
 def holds_several(data: bytes) -> bool:
-    """Return whether a file's content is an archive, compressed or a capture."""
-    return is_capture(data) or bool(compression_of(data)) or looks_like_tar(data[:512])
+    """Return whether a file's content is an archive, compressed, a capture or a dump."""
+    return is_capture(data) or is_dump(data) or bool(compression_of(data)) or looks_like_tar(data[:512])
 
 
 def open_several(path: str) -> Opened:
