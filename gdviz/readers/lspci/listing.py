@@ -10,6 +10,7 @@ from gdviz.readers.lspci.details import Details, acs_flags
 from gdviz.readers.lspci.facts import AcsControl, Hint, PciFunction, PciListing
 from gdviz.readers.lspci.head import Head, read_head
 from gdviz.readers.lspci.kinds import hint_of
+from gdviz.readers.lspci.setpci import read_register
 from gdviz.readers.lspci.tree_text import TreeReader
 from gdviz.readers.notices import Notices
 
@@ -60,12 +61,18 @@ class _Builder:
         hint = hint_of(function, details.subsystem)
         if hint is not None:
             self.hints.setdefault(hint.name, hint)
+        self.keep(function)
+
+    def keep(self, function: PciFunction) -> None:
+        """Keep a function, together with what is known of it already."""
         known = self.functions.get(function.busid)
         if known is not None:
             function = merged(known, function)
         elif len(self.functions) >= MAX_FUNCTIONS:
             self.notices.add(
-                _("Only the first {n} functions were read.").format(n=MAX_FUNCTIONS), self.line, kind="many"
+                _("Only the first {n} functions were read.").format(n=MAX_FUNCTIONS),
+                function.line,
+                kind="many",
             )
             return
         self.functions[function.busid] = function
@@ -131,15 +138,16 @@ def read_listing(lines: Sequence[str], notices: Notices) -> PciListing:
             if tree.take(line, number):
                 builder.end()
                 continue
+            if found := read_register(line, number):
+                builder.end()
+                builder.keep(found)
+                continue
         elif tree.active and tree.take(line, number):
             continue
         builder.take(line, number)
     builder.end()
     for function in tree.functions():
-        known = builder.functions.get(function.busid)
-        if known is None and len(builder.functions) >= MAX_FUNCTIONS:
-            break
-        builder.functions[function.busid] = merged(known, function) if known else function
+        builder.keep(function)
         if hint := hint_of(function):
             builder.hints.setdefault(hint.name, hint)
     functions = tuple(builder.functions.values())

@@ -11,6 +11,7 @@ from gdviz.readers.lspci.facts import PciListing
 from gdviz.readers.lspci.head import FIRST_LINE
 from gdviz.readers.lspci.listing import read_listing
 from gdviz.readers.lspci.machine import MachineBuilder
+from gdviz.readers.lspci.setpci import FIRST_SETPCI_LINE
 from gdviz.readers.lspci.tree_text import FIRST_TREE_LINE
 from gdviz.readers.notices import Notices
 from gdviz.readers.reading import Reading
@@ -32,8 +33,9 @@ _WORD = re.compile(r"\w+$")
 
 
 def looks_like(text: str) -> bool:
-    """Return whether `text` holds functions as ``lspci`` lists them, or lines of its ``-vv``."""
-    return bool(FIRST_LINE.search(text) or FIRST_TREE_LINE.search(text) or _GREPPED.search(text))
+    """Return whether `text` holds functions as ``lspci`` lists them, lines of ``-vv`` or ACS registers."""
+    marks = (FIRST_LINE, FIRST_TREE_LINE, _GREPPED, FIRST_SETPCI_LINE)
+    return any(mark.search(text) for mark in marks)
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:

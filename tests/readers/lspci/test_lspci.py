@@ -234,6 +234,14 @@ def test_pieces_of_grep_with_context() -> None:
     assert [control.req_redir for control in listing.loose_acs] == [True]
 
 
+def test_registers_of_setpci() -> None:
+    text = TREE + "0000:17:01.0 (ecap 000d @148) @14e 001d\n17:02.0 (ecap 000d @148) @14e 0000\n"
+    assert lspci.looks_like("0000:17:01.0 (ecap 000d @148) @14e 001d\n")
+    ports = ports_between(listing_of(text), "18:00.0", "19:00.0")
+    assert [port.acs.redirects if port.acs else None for port in ports] == [True, False]
+    assert [port.acs.line if port.acs else None for port in ports] == [9, 10]
+
+
 # ------------------------------------------------------------------ around and amid
 
 
