@@ -16,6 +16,9 @@ from gdviz.readers.lspci.kinds import is_gpu, is_nic, model_of_gpu, model_of_nic
 from gdviz.readers.lspci.tree import PciTree
 from gdviz.readers.notices import Notices
 
+#: GPUs and NICs, virtual functions too, that a machine is built of.
+MAX_DEVICES = 4096
+
 
 class MachineBuilder:
     """Builds GPUs, NICs and what is above them.
@@ -53,6 +56,11 @@ class MachineBuilder:
                 if function.class_code is not None and function.class_code >> 8 in (DISPLAY, NETWORK):
                     self._device(function)
                 continue
+            if len(self._gpus) + len(self._nics) >= MAX_DEVICES:
+                self._notices.add(
+                    _("Only the first {n} GPUs and NICs were taken.").format(n=MAX_DEVICES), function.line
+                )
+                break
             parent, numa = self._place(function)
             homeless += self._tree.root_of(function) is None
             if gpu:
