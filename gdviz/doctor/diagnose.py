@@ -10,6 +10,7 @@ from typing import Any
 from gdviz.doctor.evidence.gather import gather
 from gdviz.doctor.evidence.node import CaseEvidence
 from gdviz.doctor.findings import Finding, Untold
+from gdviz.doctor.hints import hints
 from gdviz.doctor.normal import measured
 from gdviz.doctor.pairs import pairs_of
 from gdviz.doctor.report import Pair, Report
@@ -74,13 +75,17 @@ def report_of(evidence: CaseEvidence, case: Case | None, assumed: Mapping[str, A
     findings = in_order(_merged(found))
     pairs = tuple(_touched(pair, findings) for node in evidence.nodes for pair in pairs_of(node))
     codes = {each.code for each in findings}
+    # A text of unknown format counts as used where a line of it is quoted.
+    broken = ("unreadable-input",)
+    quoted = {e.file for each in findings if each.code not in broken for e in each.evidence}
     return Report(
         findings,
         pairs,
         tuple(measured(evidence)),
         tuple(dict.fromkeys(each for each in untold if each.code not in codes)),
         tuple(node.name for node in evidence.nodes),
-        tuple((file, reason) for file, reason, _why in evidence.unread),
+        tuple((file, reason) for file, reason, _why in evidence.unread if file not in quoted),
+        tuple(hints(evidence)),
         dict(assumed),
         case,
     )

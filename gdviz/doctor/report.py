@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gdviz.doctor.findings import Finding, Severity, Untold
+from gdviz.doctor.hints import Hint
 from gdviz.doctor.verdict import Verdict
 from gdviz.readers import Evidence
 
@@ -146,6 +147,8 @@ class Report:
         Names of the nodes.
     unread
         File and reason of what was not used.
+    hints
+        Remarks that no code names.
     """
 
     findings: tuple[Finding, ...]
@@ -154,6 +157,7 @@ class Report:
     untold: tuple[Untold, ...] = ()
     nodes: tuple[str, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
+    hints: tuple[Hint, ...] = ()
     assumed: Mapping[str, Any] = field(default_factory=dict)
     case: Any = field(default=None, repr=False, compare=False)
 
@@ -190,6 +194,7 @@ class Report:
             "pairs": [pair.as_dict() for pair in self.pairs],
             "measured": [each.as_dict() for each in self.measured],
             "untold": [each.as_dict() for each in self.untold],
+            "hints": [each.as_dict() for each in self.hints],
             "nodes": list(self.nodes),
             "unread": [{"file": file, "reason": reason} for file, reason in self.unread],
         }

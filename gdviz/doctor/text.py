@@ -39,6 +39,12 @@ def _lines(report: Report) -> Iterator[str]:
         for each in report.measured:
             yield from _measured(each)
         yield ""
+    if report.hints:
+        yield _("Remarks")
+        for hint in report.hints:
+            yield from _wrap(f"  {hint.rule}: ", f"{hint.node}: {hint.text}")
+            yield from _evidence(hint.evidence)
+        yield ""
     if report.untold:
         yield _("What could not be told, and what to run")
         for each_untold in report.untold:

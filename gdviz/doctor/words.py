@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gdviz.doctor.effects import pair_rate, staged_effect
 from gdviz.doctor.evidence.devices import Device
 from gdviz.doctor.evidence.node import NodeEvidence
 from gdviz.machine import Machine
 from gdviz.model import DataPath
+
+
+def sentences(parts: Iterable[str]) -> str:
+    """Return sentences as one text; empty ones are left out."""
+    return " ".join(part for part in parts if part)
 
 
 def nearest(node: NodeEvidence) -> tuple[Machine, str, str, str] | None:

@@ -101,7 +101,7 @@ def join(node: NodeEvidence) -> Joined:
             continue  # ports that NCCL joins to one are listed on their own as well
         known = nics.add(busid=nic.busid, name=nic.name)
         known.speed_bytes_per_s = known.speed_bytes_per_s or nic.speed_bytes_per_s
-    for place, (_reading, machine) in enumerate(sources):
+    for place, (reading, machine) in enumerate(sources):
         for gpu in machine.gpus:
             index = (
                 gpu.index
@@ -112,8 +112,11 @@ def join(node: NodeEvidence) -> Joined:
             device.parts.setdefault(place, gpu.id)
             take_gpu(device, gpu)
         for nic_part in machine.nics:
-            device = nics.add(busid=nic_part.busid, name=_nic_name(nic_part.name))
-            if device.index is None and "smi" in _reading.kind:
+            name = _nic_name(nic_part.name)
+            device = nics.add(
+                busid=nic_part.busid, name=name, index=None if name or nic_part.busid else nic_part.index
+            )
+            if device.index is None and "matrix" in reading.kind:
                 device.index = nic_part.index
             device.parts.setdefault(place, nic_part.id)
             take_nic(device, nic_part)

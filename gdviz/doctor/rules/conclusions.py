@@ -14,6 +14,7 @@ from gdviz.doctor.findings import Finding, Severity, finding
 from gdviz.doctor.near import gpus_without_near_nic, near_pairs
 from gdviz.doctor.rules.base import Answer, conclusion, rule
 from gdviz.doctor.symptoms import EXPLAINED_BY, symptoms
+from gdviz.doctor.words import sentences
 from gdviz.messages import _
 from gdviz.readers import Evidence
 
@@ -85,12 +86,12 @@ def unknown_cause(case: CaseEvidence, found: tuple[Finding, ...]) -> Iterator[An
             *symptom.evidence,
             *(_contradiction(node) if node is not None and symptom.kind == "refused" else ()),
             node=symptom.node,
-            effect=" ".join(
+            effect=sentences(
                 (
                     _not_it(node) if node is not None and symptom.kind == "refused" else "",
                     _("Bring next: {what}.").format(what=symptom.bring),
                 )
-            ).strip(),
+            ),
             check=symptom.bring,
         )
 

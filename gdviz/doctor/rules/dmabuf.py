@@ -15,7 +15,7 @@ from gdviz.doctor.failures import Failure, failures
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.rules.modules import refusals
-from gdviz.doctor.words import staged_words
+from gdviz.doctor.words import sentences, staged_words
 from gdviz.messages import _
 from gdviz.readers import Evidence
 
@@ -59,9 +59,9 @@ def kernel(case: CaseEvidence) -> Iterator[Answer]:
             *(old.evidence if too_old and old else ()),
             *symptom,
             node=node.name,
-            effect=" ".join(
+            effect=sentences(
                 (_("ibv_reg_dmabuf_mr fails, and without peer memory no pair uses GPUDirect RDMA."), words)
-            ).strip(),
+            ),
             check=_(
                 "grep -e CONFIG_PCI_P2PDMA -e CONFIG_DMABUF_MOVE_NOTIFY /boot/config-$(uname -r); uname -r"
             ),
@@ -187,7 +187,7 @@ def topology_check(case: CaseEvidence) -> Iterator[Answer]:
             *_evidence(failed),
             *evidence_of(*(known for _label, known in named)),
             node=node.name,
-            effect=" ".join(
+            effect=sentences(
                 (
                     _(
                         "524 is ENOTSUPP: kernel, driver and verbs support DMA-BUF, but GPU and NIC do not "
@@ -195,7 +195,7 @@ def topology_check(case: CaseEvidence) -> Iterator[Answer]:
                     ),
                     _("IOMMU groups: {groups}.").format(groups=told) if told else "",
                 )
-            ).strip(),
+            ),
             check=_("readlink /sys/bus/pci/devices/*/iommu_group of GPU and NIC; rdma_topo check"),
             fix=(
                 _("the sibling NIC below the same switch{name}, by NCCL_IB_HCA or by placement").format(

@@ -17,7 +17,7 @@ from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.rules.vm import is_flat_vm
 from gdviz.doctor.verdict import counted_distance, level_in_force
 from gdviz.doctor.versions import LATEST, NcclVersion, level_of, rank_of
-from gdviz.doctor.words import staged_words
+from gdviz.doctor.words import sentences, staged_words
 from gdviz.messages import _
 from gdviz.readers import Evidence
 
@@ -50,17 +50,20 @@ def forbidden(case: CaseEvidence) -> Iterator[Answer]:
             *setting.evidence,
             *lines,
             node=node.name,
-            effect=" ".join(
+            effect=sentences(
                 (
-                    _("{value} means {level}: {what}.").format(
-                        value=setting.value,
-                        level=level,
-                        what=_("never") if level == "LOC" else _("no pair farther than that"),
+                    _("{value} means never.").format(value=setting.value)
+                    if level == "LOC"
+                    else _("{value} means no pair farther than {level}.").format(
+                        value=setting.value, level=level
                     ),
+                    _("From NCCL 2.29.2 on a NIC reached over NVLink-C2C counts as P2C, farther than PXB.")
+                    if any(kind == "P2C" for _gpu, _nic, kind in hit)
+                    else "",
                     _("It hits {pairs}.").format(pairs=named) if named else "",
                     words,
                 )
-            ).strip(),
+            ),
             check=_("env | grep NCCL; the image's own environment; /etc/nccl.conf and ~/.nccl.conf"),
             fix=_("remove the variable (unset NCCL_NET_GDR_LEVEL; also from the image and nccl.conf)"),
             cost_bytes_per_s=cost,
@@ -120,7 +123,7 @@ def c2c(case: CaseEvidence) -> Iterator[Answer]:
             *evidence_of(node.log.version, setting),
             *tuple(d.evidence for d in node.log.decisions if not d.enabled)[:3],
             node=node.name,
-            effect=" ".join(
+            effect=sentences(
                 (
                     why.format(version=version),
                     _(
@@ -128,7 +131,7 @@ def c2c(case: CaseEvidence) -> Iterator[Answer]:
                     ).format(distance=counted, level=level),
                     words,
                 )
-            ).strip(),
+            ),
             check=_("NCCL_DEBUG=INFO: 'GPU Direct RDMA Enabled', or /GDRDMA on the channels"),
             fix=fix,
             cost_bytes_per_s=cost,
@@ -174,7 +177,7 @@ def beyond(case: CaseEvidence) -> Iterator[Answer]:
             *dict.fromkeys(e for _t, e in lines[:8]),
             *evidence_of(node.log.version, setting),
             node=node.name,
-            effect=" ".join(
+            effect=sentences(
                 (
                     "; ".join(texts[:8]) + ".",
                     _(
@@ -183,7 +186,7 @@ def beyond(case: CaseEvidence) -> Iterator[Answer]:
                     ),
                     words,
                 )
-            ).strip(),
+            ),
             check=_("nvidia-smi topo -m: PIX or PXB between the GPU and the NIC it uses"),
             fix=_(
                 "a nearer NIC for these GPUs, or the job on GPUs that have one (CUDA_VISIBLE_DEVICES, "
@@ -281,9 +284,9 @@ def no_near_nic(case: CaseEvidence) -> Iterator[Answer]:
             *_matrix_lines(node, [gpu for gpu, _kind in without]),
             *((reading.cite(None, _("distances of {kind}").format(kind=reading.kind)),) if reading else ()),
             node=node.name,
-            effect=" ".join(
+            effect=sentences(
                 (_("At its default level NCCL stages everything that these GPUs send and receive."), words)
-            ).strip(),
+            ),
             check=_("nvidia-smi topo -m: each GPU's row should hold PIX or PXB below one NIC"),
             fix=tuple(fix),
             cost_bytes_per_s=cost,
@@ -329,7 +332,7 @@ def mixed(case: CaseEvidence) -> Iterator[Answer]:
                 *lines[:4],
                 *(listing.evidence if listing and not lines else ()),
                 node=node.name,
-                effect=" ".join(
+                effect=sentences(
                     (
                         _(
                             "The slower half sets the pace of a ring: the far channel is staged or crosses "
@@ -337,7 +340,7 @@ def mixed(case: CaseEvidence) -> Iterator[Answer]:
                         ),
                         words,
                     )
-                ).strip(),
+                ),
                 check=_("'via NET/IB/<n>' of the channels of one rank: all over NICs of one distance"),
                 fix=_(
                     "restrict {gpu} to {nics} (NCCL_IB_HCA per process, NCCL_CROSS_NIC=0, UCX_NET_DEVICES)"

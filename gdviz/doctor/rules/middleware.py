@@ -12,7 +12,7 @@ from gdviz.doctor.findings import finding
 from gdviz.doctor.near import full_run, line_rate, right_to_be_off
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.verdict import ucx_knows_cuda
-from gdviz.doctor.words import staged_words
+from gdviz.doctor.words import sentences, staged_words
 from gdviz.messages import _
 from gdviz.quantities import format_rate
 
@@ -41,7 +41,7 @@ def middleware(case: CaseEvidence) -> Iterator[Answer]:
                 *setting.evidence,
                 *(run.evidence for run in slow[:1]),
                 node=node.name,
-                effect=" ".join(
+                effect=sentences(
                     (
                         _(
                             "Without cuda_copy UCX cannot recognise GPU memory: everything goes through the "
@@ -51,7 +51,7 @@ def middleware(case: CaseEvidence) -> Iterator[Answer]:
                         else _("UCX does not let the NIC reach GPU memory."),
                         text,
                     )
-                ).strip(),
+                ),
                 check=_("ucx_info -d | grep -e cuda; UCX_LOG_LEVEL=info, UCX_PROTO_INFO=y"),
                 fix=_("add cuda_copy (or cuda) to UCX_TLS, or remove the variable")
                 if blind

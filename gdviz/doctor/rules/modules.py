@@ -13,7 +13,7 @@ from gdviz.doctor.failures import failures
 from gdviz.doctor.findings import Untold, finding
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.versions import MODULE, NcclVersion
-from gdviz.doctor.words import staged_words
+from gdviz.doctor.words import sentences, staged_words
 from gdviz.messages import _
 from gdviz.readers import Evidence
 
@@ -55,7 +55,9 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
             continue
         other_way = support.dma_buf(node)
         works = any(known.value for known in node.log.hcas.values()) or bool(gpu_runs(node))
-        if loaded.value or value_of(other_way) or (works and not symptoms):
+        # What a tool asks of ibv_reg_mr goes to peer memory, whether or not DMA-BUF would do.
+        by_module = bool(unregistered(node))
+        if loaded.value or (value_of(other_way) and not by_module) or (works and not symptoms):
             continue
         if other_way is None and not symptoms:
             yield Untold(
@@ -76,7 +78,7 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
             *symptoms,
             *evidence_of(other_way),
             node=node.name,
-            effect=" ".join((effect, _("(gdrdrv, of GDRCopy, is not this module.)"), words)).strip(),
+            effect=sentences((effect, _("(gdrdrv, of GDRCopy, is not this module.)"), words)),
             check=_("lsmod | grep nvidia_peermem, and NCCL's line 'GPU Direct RDMA Enabled for HCA'"),
             fix=(
                 _(
@@ -84,6 +86,7 @@ def missing(case: CaseEvidence) -> Iterator[Answer]:
                     "it stays"
                 ),
                 _("or the open kernel modules of the driver, with DMA-BUF: Linux 5.12, CUDA 11.7, NCCL 2.13"),
+                *((_("perftest on the open modules: --use_cuda_dmabuf"),) if by_module else ()),
             ),
             cost_bytes_per_s=cost,
         )
@@ -112,7 +115,7 @@ def invisible(case: CaseEvidence) -> Iterator[Answer]:
             *refused,
             *evidence_of(loaded, software.memory_peers(node)),
             node=node.name,
-            effect=" ".join(
+            effect=sentences(
                 (
                     _("NCCL {version} looks only at {places}; the module shows itself at {module}.").format(
                         version=version.value, places=", ".join(places), module=MODULE
@@ -120,7 +123,7 @@ def invisible(case: CaseEvidence) -> Iterator[Answer]:
                     _("Other programs (perftest) use it; loading it once more changes nothing."),
                     words,
                 )
-            ).strip(),
+            ),
             check=_("ls {places} {module}").format(places=" ".join(places), module=MODULE),
             fix=_("NCCL 2.23.4 or newer, which looks there too"),
             cost_bytes_per_s=cost,
@@ -158,7 +161,7 @@ def mismatch(case: CaseEvidence) -> Iterator[Answer]:
             *evidence_of(stack),
             *refusals(node),
             node=node.name,
-            effect=" ".join((inbox_effect if inbox else effect, words)).strip(),
+            effect=sentences((inbox_effect if inbox else effect, words)),
             check=_("dmesg | grep -e peermem -e ib_register_peer_memory_client; ofed_info -s"),
             fix=_("DMA-BUF on this inbox stack: open kernel modules, Linux 5.12 with CONFIG_PCI_P2PDMA")
             if inbox

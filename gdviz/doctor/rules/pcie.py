@@ -150,8 +150,7 @@ def degraded(case: CaseEvidence) -> Iterator[Answer]:
                 narrow = link.width is not None and link.max_width is not None and link.width < link.max_width
                 if narrow and gpu.busid not in found:
                     text = f"{gpu.busid}: x{link.width}, x{link.max_width} possible"
-                    cited = reading.cite(gpu.link_line or gpu.line)
-                    found[gpu.busid] = (text, Evidence(cited.file, cited.line, cited.text or text), 0.0)
+                    found[gpu.busid] = (text, reading.cite(gpu.link_line or gpu.line, text), 0.0)
         if not found and not list(listings(node)):
             found = _of_kernel_log(node)
         if not found:

@@ -23,6 +23,7 @@ from gdviz.doctor.evidence.topo_xml import (
 )
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
+from gdviz.doctor.words import sentences
 from gdviz.machine import PeerKind, normal_bus_id
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -244,7 +245,7 @@ def affinities(case: CaseEvidence) -> Iterator[Answer]:
                 *dict.fromkeys(e for _t, lines in found[:4] for e in lines),
                 *(evidence for _cpus, evidence in list(real.values())[:2]),
                 node=node.name,
-                effect=" ".join(
+                effect=sentences(
                     (
                         "; ".join(text for text, _l in found[:4]) + ".",
                         _("NCCL binds its threads by these masks: they then run on the wrong socket."),
