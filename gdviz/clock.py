@@ -103,6 +103,12 @@ class SteppedClock:
                 self.advance(max(0.0, self._sleepers[0][0] - self._now))
 
 
+#: Seconds by a clock that all processes of this computer share, and CPU seconds of this process. They are the
+#: system's own functions, for loops in which one more call would show.
+fine_seconds = time.perf_counter
+cpu_seconds = time.process_time
+
+
 def wall_seconds() -> float:
     """Return a monotonic reading of the wall's clock in seconds, for watchdogs and back-pressure."""
     return time.monotonic()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gdviz.errors import AllocationError
 from gdviz.messages import _
 from gdviz.quantities import format_size
-from gdviz.rdma.simulated.patterns import Pattern
+from gdviz.rdma.patterns import Pattern
 
 Bytes: TypeAlias = NDArray[np.uint8]
 

@@ -1,0 +1,99 @@
+"""Completion queues and queue pairs of a worker, with what it remembers of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from gdviz.rdma.hardware.backends.base import Completed, Context, Domain, Pair, Path, Port, Queue
+
+ERR = 6
+
+
+@dataclass(eq=False)
+class OpenedDevice:
+    """A NIC."""
+
+    name: str
+    context: Context
+    port: Port
+    gid: str
+    gid_index: int
+
+
+@dataclass(eq=False)
+class OpenedDomain:
+    """A protection domain, and how much hangs on it."""
+
+    device: OpenedDevice
+    domain: Domain
+    users: int = 0
+
+
+@dataclass(eq=False)
+class SharedQueue:
+    """A completion queue.
+
+    Attributes
+    ----------
+    pairs
+        The queue pairs that report here, by number.
+    kept
+        Completions that a running transfer has met and that are not its own.
+    owner
+        The work that polls it; nobody else does meanwhile.
+    """
+
+    device: OpenedDevice
+    queue: Queue
+    pairs: dict[int, OpenedPair] = field(default_factory=dict)
+    kept: deque[Completed] = field(default_factory=deque)
+    owner: object | None = None
+
+    def poll(self, most: int) -> list[Completed]:
+        """Take completions for whoever asks from outside."""
+        found = [self.kept.popleft() for _ in range(min(most, len(self.kept)))]
+        if len(found) < most and self.owner is None:
+            found += self.queue.poll(most - len(found))
+        return found
+
+    def set_aside(self) -> None:
+        """Keep what is in the queue for whoever asks later."""
+        while found := self.queue.poll(64):
+            self.kept += found
+
+
+@dataclass(eq=False)
+class OpenedPair:
+    """A queue pair."""
+
+    domain: OpenedDomain
+    pair: Pair
+    send: SharedQueue
+    receive: SharedQueue
+    max_send_wr: int
+    max_recv_wr: int
+    max_inline: int
+    #: Receives without memory that are posted, for notes; and those into memory, of earlier transfers.
+    empty_receives: int = 0
+    aimed_receives: int = 0
+    work: object | None = None
+
+    @property
+    def number(self) -> int:
+        """Its number."""
+        return self.pair.qp_num
+
+    def path_to(self, gid: str, lid: int) -> Path:
+        """Return the way to another port."""
+        device = self.domain.device
+        return Path(gid, lid, device.port.number, device.gid_index, device.port.ethernet)
+
+    def fail(self) -> None:
+        """Go to ERR; a pair that cannot is left as it is."""
+        attributes: dict[str, Any] = {}
+        try:
+            self.pair.modify(ERR, attributes, None)
+        except OSError:
+            return
