@@ -75,7 +75,10 @@ def errno_of(text: str) -> int | None:
 
 def failures(node: NodeEvidence) -> list[Failure]:
     """Return the verbs calls that failed on a node, those of NCCL's log first."""
-    return [*_of_log(node), *_of_tools(node)]
+    if "failures" not in node.memo:
+        node.memo["failures"] = [*_of_log(node), *_of_tools(node)]
+    found: list[Failure] = node.memo["failures"]
+    return found
 
 
 def _of_log(node: NodeEvidence) -> Iterator[Failure]:

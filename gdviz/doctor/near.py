@@ -48,12 +48,15 @@ def gpus_without_near_nic(node: NodeEvidence) -> list[tuple[Device, str]]:
 
 def near_pairs(node: NodeEvidence) -> list[tuple[Device, Device]]:
     """Return the pairs that share a switch."""
-    return [
-        (gpu, nic)
-        for gpu in node.joined.gpus
-        for nic in node.joined.nics
-        if nccl_distance(node, gpu, nic) in ("PIX", "PXB")
-    ]
+    if "near_pairs" not in node.memo:
+        node.memo["near_pairs"] = [
+            (gpu, nic)
+            for gpu in node.joined.gpus
+            for nic in node.joined.nics
+            if nccl_distance(node, gpu, nic) in ("PIX", "PXB")
+        ]
+    found: list[tuple[Device, Device]] = node.memo["near_pairs"]
+    return found
 
 
 def used_nics(node: NodeEvidence) -> list[Device]:

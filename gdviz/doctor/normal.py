@@ -133,7 +133,7 @@ def _judged(
         low = min(band.low for band in found)
         verdict = "normal" if best >= low else "low"
         why = _("{best}; published: at least {low}").format(best=format_rate(best), low=format_rate(low))
-    what = f"{run.tool} {run.operation}" + (f", {run.device}" if run.device else "")
+    what = f"{run.tool} {run.operation}".strip() + (f", {run.device}" if run.device else "")
     return Measured(
         node.name, what, run.best_size_bytes, best, predicted, by, found, verdict, why, run.evidence
     )

@@ -119,7 +119,9 @@ class LogView:
     @cached_property
     def dma_buf_lines(self) -> tuple[Evidence, ...]:
         """Lines in which NCCL finds DMA-BUF available."""
-        return _lines(self.readings, _DMA_BUF)[:2]
+        from gdviz.doctor.evidence.grep import grep_readings
+
+        return grep_readings(self.readings, _DMA_BUF)[:2]
 
     def nic_index_of(self, name: str) -> int | None:
         """Return a NIC's number in the log."""
@@ -231,16 +233,6 @@ def _take_decisions(view: LogView, reading: Reading, log: NcclLog, host: str) ->
 
 
 _DMA_BUF = re.compile(r"DMA-BUF is available on GPU")
-
-
-def _lines(readings: Iterable[Reading], pattern: re.Pattern[str]) -> tuple[Evidence, ...]:
-    found = []
-    for reading in readings:
-        for number, line in enumerate(reading.lines, 1):
-            if pattern.search(line):
-                found.append(reading.cite(number))
-                break
-    return tuple(found)
 
 
 _PACKED = re.compile(r"^[0-9a-f]{2,12}$", re.IGNORECASE)

@@ -30,6 +30,9 @@ class Joined:
     nics: tuple[Device, ...] = ()
     guessed_names: frozenset[str] = field(default_factory=frozenset)
     _completed: dict[int, Machine] = field(default_factory=dict, repr=False, compare=False)
+    _paths: dict[tuple[int, int], tuple[Reading, Machine, Path] | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def best(self) -> tuple[Reading, Machine] | None:

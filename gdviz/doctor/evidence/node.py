@@ -37,6 +37,8 @@ class NodeEvidence:
         The name under which it appears in logs; empty if no log names it.
     assumed
         What somebody asks 'what if' of: see `gdviz.doctor.what_if`.
+    memo
+        Answers that several rules ask for.
     """
 
     name: str
@@ -44,6 +46,7 @@ class NodeEvidence:
     job: tuple[Reading, ...] = ()
     host: str = ""
     assumed: Mapping[str, Any] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def facts(self, kind: type[T]) -> Iterator[tuple[Reading, T]]:
         """Go through the facts of a type with the reading that gave each, the node's own first."""

@@ -106,6 +106,7 @@ def c2c(case: CaseEvidence) -> Iterator[Answer]:
             continue
         setting = node.env("NCCL_NET_GDR_C2C")
         words, cost = staged_words(node, gpu, nic)
+        words = words if cost else ""
         if version >= NcclVersion(2, 27):
             why = _("NCCL {version} would use it, but NCCL_NET_GDR_C2C=0 is set.")
             fix: tuple[str, ...] = (_("remove NCCL_NET_GDR_C2C=0 (2.27 and newer have 1 by default)"),)
