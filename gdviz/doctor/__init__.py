@@ -14,10 +14,15 @@ records:
     `Measured`: measured figures beside the model's answer and published `Band`, each with its source.
 ``Report.untold``
     `Untold`: questions that the inputs do not answer, and what to run.
+``Report.hints``
+    `Hint`: remarks from single lines that no code names.
 ``Report.what_if(...)``
     The report once more with something assumed, see `CHANGES`.
 ``Report.as_dict()``, ``str(report)``
     What ``gdviz doctor`` prints with and without ``--json``.
+
+`gdviz.doctor.faults` is the reverse gear: simulated hosts with a fault, and the files that their tools
+would print.
 
 Rules live in `gdviz.doctor.rules`, one module a family; a rule sees evidence only, never a file's name.
 """
@@ -26,6 +31,7 @@ from __future__ import annotations
 
 from gdviz.doctor.diagnose import diagnose, examine
 from gdviz.doctor.findings import CODES, Finding, Severity, Untold
+from gdviz.doctor.hints import Hint
 from gdviz.doctor.report import Band, Measured, Pair, Report
 from gdviz.doctor.verdict import Question, Verdict, nccl_verdict
 from gdviz.doctor.versions import NcclVersion
@@ -36,6 +42,7 @@ __all__ = [
     "CODES",
     "Band",
     "Finding",
+    "Hint",
     "Measured",
     "NcclVersion",
     "Pair",

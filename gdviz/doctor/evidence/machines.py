@@ -52,6 +52,12 @@ class Joined:
 
     def path(self, gpu: Device, nic: Device) -> tuple[Reading, Machine, Path] | None:
         """Return the path of a pair in the best machine that has both, None if none has."""
+        key = (id(gpu), id(nic))
+        if key not in self._paths:
+            self._paths[key] = self._path(gpu, nic)
+        return self._paths[key]
+
+    def _path(self, gpu: Device, nic: Device) -> tuple[Reading, Machine, Path] | None:
         for place, (reading, _machine) in enumerate(self.sources):
             if place in gpu.parts and place in nic.parts and shows_places(reading):
                 machine = self.completed(place)
