@@ -5,6 +5,8 @@ A user's mistake ends in one of these, never in a bare traceback from below.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class GdvizError(Exception):
     """Base of everything gdviz raises on purpose.
@@ -25,9 +27,20 @@ class GdvizError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors travel between processes, whatever their kind takes when it is made.
+        return _again, (type(self), self.args, dict(self.__dict__))
+
     def _render_traceback_(self) -> list[str]:
         # IPython calls this: a user's mistake shows as one sentence, not as a stack.
         return [f"{type(self).__name__}: {self}"]
+
+
+def _again(kind: type[GdvizError], arguments: tuple[Any, ...], fields: dict[str, Any]) -> GdvizError:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(fields)
+    return error
 
 
 class QuantityError(GdvizError, ValueError):
@@ -74,6 +87,10 @@ class QueuePairStateError(VerbsError):
 
 class TransferError(GdvizError):
     """A transfer could not be started, or ended with a bad completion status."""
+
+
+class NodeLostError(GdvizError):
+    """A node that was there is gone."""
 
 
 class SessionClosedError(GdvizError):

@@ -10,6 +10,9 @@ from gdviz.nodes.records import NodeRecord, Report
 #: Takes the name of a node and its reports, on the session's event loop.
 ReportHandler = Callable[[str, list[Report]], None]
 
+#: Takes the name of a node that is gone and a sentence on why, on the session's event loop.
+LostHandler = Callable[[str, str], None]
+
 
 class Fleet(Protocol):
     """A set of nodes, here or elsewhere."""
@@ -34,6 +37,9 @@ class Fleet(Protocol):
 
     def subscribe(self, handler: ReportHandler) -> None:
         """Have reports of running transfers handed to `handler`."""
+
+    def on_lost(self, handler: LostHandler) -> None:
+        """Have `handler` told of nodes that are gone, with all that they held."""
 
     async def close(self) -> None:
         """Close every node."""

@@ -10,7 +10,7 @@ from gdviz.clock import Clock
 from gdviz.errors import UnknownDeviceError
 from gdviz.messages import _
 from gdviz.nodes.agent import NodeAgent
-from gdviz.nodes.fleet import ReportHandler
+from gdviz.nodes.fleet import LostHandler, ReportHandler
 from gdviz.nodes.records import NodeRecord
 from gdviz.rdma import Provider
 
@@ -55,6 +55,9 @@ class InProcessFleet:
     def subscribe(self, handler: ReportHandler) -> None:
         """Have reports of running transfers handed to `handler`."""
         self._handlers.append(handler)
+
+    def on_lost(self, handler: LostHandler) -> None:
+        """Do nothing: a node of this process goes only with the process."""
 
     async def close(self) -> None:
         """Close every node."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdviz.model import Place
+from gdviz.nodes import Report
 
 #: The columns of a ring, one number a sample.
 COLUMNS = ("time_s", "bandwidth_bytes_per_s", "messages_per_s", "p50_s", "p99_s", "p999_s", "cpu_share")
@@ -88,3 +89,22 @@ class History:
             return row[: self._count].copy()
         cut = self._count % len(row)
         return np.concatenate((row[cut:], row[:cut]))
+
+
+def sample_of(report: Report) -> Sample:
+    """Return what a report with an interval says of it."""
+    interval = report.interval
+    assert interval is not None
+    seconds = interval.end_s - interval.start_s
+    latency = interval.latency
+    return Sample(
+        transfer=report.transfer,
+        time_s=interval.end_s,
+        bandwidth_bytes_per_s=interval.bytes / seconds,
+        messages_per_s=interval.messages / seconds,
+        p50_s=latency.p50 if latency.count else None,
+        p99_s=latency.p99 if latency.count else None,
+        p999_s=latency.p999 if latency.count else None,
+        cpu_share=interval.cpu_seconds / seconds,
+        loads=interval.loads,
+    )

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gdviz.clock import Clock, RealClock
-from gdviz.errors import GdvizError, UnknownDeviceError
+from gdviz.errors import GdvizError, MissingDependencyError, UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.model import DataPath, Fabric, Op
@@ -57,9 +57,9 @@ class Session:
         The fault that its simulated nodes were given, with what their tools show; None without one.
     """
 
-    def __init__(self, fleet: Fleet, clock: Clock) -> None:
+    def __init__(self, fleet: Fleet, clock: Clock, engine: Engine | None = None) -> None:
         self.clock = clock
-        self.engine = Engine()
+        self.engine = engine or Engine()
         self.state = State(self, fleet, clock)
         self.nodes = tuple(Node(self, record) for record in fleet.nodes)
         self.faulty: Faulty | None = None
@@ -119,6 +119,62 @@ class Session:
         session = cls(InProcessFleet(providers, clock), clock)
         session.faulty = faulty
         return session
+
+    @classmethod
+    def dask(
+        cls,
+        scheduler: str,
+        machines: Sequence[Machine] = (),
+        *,
+        security: Any = None,
+        fabric: Fabric | None = None,
+        host: SimulatedHost | None = None,
+        seed: int = 1,
+        timeout_s: float = 10.0,
+    ) -> Session:
+        """Return a session of nodes that live on the workers of a Dask cluster.
+
+        Parameters
+        ----------
+        scheduler
+            Address of Dask's scheduler.
+        machines
+            Nodes to simulate there, on the first worker; none for the workers' own hardware.
+        security
+            Dask's certificates (`distributed.Security`) for TLS.
+        fabric, host, seed
+            Of simulated nodes, see `simulated`.
+        timeout_s
+            How long the scheduler may take to answer.
+
+        Raises
+        ------
+        MissingDependencyError
+            Dask is not installed.
+        GdvizError
+            No scheduler answers, or no worker has a node.
+        """
+        try:
+            from gdviz.nodes.dask import DaskFleet
+            from gdviz.nodes.dask.fleet import simulated
+        except ImportError as error:
+            raise MissingDependencyError(
+                _("Nodes elsewhere need Dask: {error}.").format(error=error),
+                _("Install it with: pip install 'gdviz[dask]'."),
+            ) from None
+        clock = RealClock()
+        supply = None
+        if machines:
+            _check(machines, fabric, host, clock)
+            supply = simulated(machines, fabric=fabric, host=host, seed=seed)
+        engine = Engine()
+        try:
+            opening = DaskFleet.open(scheduler, supply=supply, security=security, timeout_s=timeout_s)
+            fleet = engine.ask(opening)
+        except BaseException:
+            engine.close()
+            raise
+        return cls(fleet, clock, engine)
 
     @property
     def simulated_nodes(self) -> bool:

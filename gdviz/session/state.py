@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gdviz.clock import Clock
-from gdviz.errors import GdvizError, SessionClosedError, TransferError, UnknownDeviceError
+from gdviz.errors import GdvizError, NodeLostError, SessionClosedError, TransferError, UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.model import DataPath, Endpoint, predict
 from gdviz.nodes import Fleet, Report
-from gdviz.quantities import format_rate, format_size
+from gdviz.quantities import format_size
 from gdviz.rdma import (
     AccessFlags,
     Location,
     TransferSpec,
     TransferState,
-    WcStatus,
 )
 from gdviz.session.events import Event, Topic, Watchers
 from gdviz.session.objects import Buffer, MemoryRegion
-from gdviz.session.samples import Sample
-from gdviz.session.transfers import Ends, Transfer
+from gdviz.session.samples import sample_of
+from gdviz.session.transfers import Ends, Transfer, ended_text
 from gdviz.session.wiring import Wiring, as_remote, local_access, remote_access
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class State:
         self.transfers: dict[int, Transfer] = {}
         self.watchers = Watchers()
         fleet.subscribe(self._on_reports)
+        fleet.on_lost(self._on_lost)
 
     # Watching
 
@@ -256,7 +258,8 @@ class State:
             if region in self.regions:
                 await self.deregister(region)
             elif not region.pages:  # named for staging, not registered
-                await self._fleet.call(region.record.node, "deregister", region.record.number)
+                with suppress(NodeLostError):
+                    await self._fleet.call(region.record.node, "deregister", region.record.number)
 
     def forget(self, transfer: Transfer) -> None:
         """Drop an ended transfer from the list, for those that are steps of something larger."""
@@ -297,15 +300,34 @@ class State:
                 continue
             transfer.progress = report.progress
             if report.interval is not None and report.interval.end_s > report.interval.start_s:
-                sample = _sample(report)
+                sample = sample_of(report)
                 transfer.history.append(sample)
                 samples.append(sample)
             if report.result is not None or report.trouble:
-                task = self._session.engine.loop.create_task(self._end(transfer, report))
-                self._ending.add(task)
-                task.add_done_callback(self._ending.discard)
+                self._follow(self._end(transfer, report))
         if samples:
             self.watchers.tell(Topic.SAMPLES, samples)
+
+    def _on_lost(self, node: str, why: str) -> None:
+        """End what a node that is gone took part in, and forget what it held."""
+        self.buffers = [buffer for buffer in self.buffers if buffer.record.node != node]
+        self.regions = [region for region in self.regions if region.record.node != node]
+        for transfer in tuple(self.transfers.values()):
+            if not transfer.done.done() and node in (transfer.local.record.node, transfer.remote.record.node):
+                self._follow(self._abandon(transfer, why))
+        self.watchers.tell(Topic.OBJECTS, None)
+        self.say(why, "error")
+
+    async def _abandon(self, transfer: Transfer, why: str) -> None:
+        with suppress(GdvizError):  # the posting end may be the one that is gone
+            await self.stop(transfer)
+        trouble = Report(transfer.number, None, transfer.progress, TransferState.FAILED, trouble=why)
+        await self._end(transfer, trouble)
+
+    def _follow(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._session.engine.loop.create_task(work)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     async def _end(self, transfer: Transfer, report: Report) -> None:
         transfer.state = report.state
@@ -328,30 +350,7 @@ class State:
         if trouble:
             self.say(trouble, "error")
         elif not transfer.quiet:
-            self._say_ended(transfer)
-
-    def _say_ended(self, transfer: Transfer) -> None:
-        result = transfer.result
-        assert result is not None
-        if result.status is not WcStatus.SUCCESS:
-            self.say(
-                _("Transfer {number} failed: {status}. {meaning}").format(
-                    number=transfer.number,
-                    status=result.status.name,
-                    meaning=result.status.meaning,
-                ),
-                "error",
-            )
-            return
-        verb = _("stopped") if transfer.state is TransferState.STOPPED else _("completed")
-        self.say(
-            _("Transfer {number} {verb}: {size} at {rate}.").format(
-                number=transfer.number,
-                verb=verb,
-                size=format_size(result.bytes),
-                rate=format_rate(result.bandwidth_bytes_per_s),
-            )
-        )
+            self.say(*ended_text(transfer))
 
     async def close(self) -> None:
         """Stop all transfers and give everything back."""
@@ -374,21 +373,3 @@ class State:
                 self.watchers.clear()
                 self.buffers.clear()
                 self.regions.clear()
-
-
-def _sample(report: Report) -> Sample:
-    interval = report.interval
-    assert interval is not None
-    seconds = interval.end_s - interval.start_s
-    latency = interval.latency
-    return Sample(
-        transfer=report.transfer,
-        time_s=interval.end_s,
-        bandwidth_bytes_per_s=interval.bytes / seconds,
-        messages_per_s=interval.messages / seconds,
-        p50_s=latency.p50 if latency.count else None,
-        p99_s=latency.p99 if latency.count else None,
-        p999_s=latency.p999 if latency.count else None,
-        cpu_share=interval.cpu_seconds / seconds,
-        loads=interval.loads,
-    )

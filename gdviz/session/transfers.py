@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gdviz.errors import SessionClosedError
+from gdviz.messages import _
 from gdviz.model import Endpoint, Prediction
 from gdviz.quantities import format_duration, format_rate, format_size
-from gdviz.rdma import Completion, TransferResult, TransferSpec, TransferState
+from gdviz.rdma import Completion, TransferResult, TransferSpec, TransferState, WcStatus
 from gdviz.session.engine import finished
 from gdviz.session.samples import History
 
@@ -145,3 +146,22 @@ class Transfer:
             text += f", {format_rate(result.bandwidth_bytes_per_s)}"
             text += f", p50 {format_duration(result.latency.p50)}"
         return text + ">"
+
+
+def ended_text(transfer: Transfer) -> tuple[str, str]:
+    """Return a sentence on how a transfer ended, and its level."""
+    result = transfer.result
+    assert result is not None
+    if result.status is not WcStatus.SUCCESS:
+        text = _("Transfer {number} failed: {status}. {meaning}").format(
+            number=transfer.number, status=result.status.name, meaning=result.status.meaning
+        )
+        return text, "error"
+    verb = _("stopped") if transfer.state is TransferState.STOPPED else _("completed")
+    text = _("Transfer {number} {verb}: {size} at {rate}.").format(
+        number=transfer.number,
+        verb=verb,
+        size=format_size(result.bytes),
+        rate=format_rate(result.bandwidth_bytes_per_s),
+    )
+    return text, "info"

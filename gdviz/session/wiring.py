@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from gdviz.errors import GdvizError
+from gdviz.errors import GdvizError, NodeLostError
 from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.model import DataPath, Op
@@ -68,13 +69,15 @@ class Wiring:
         )
 
     async def give_back(self, fleet: Fleet) -> None:
-        """Close and free everything."""
-        for group in self.groups:
-            await fleet.call(group.node, "close_queue_pairs", group.number)
-        for record in self.regions:
-            await fleet.call(record.node, "deregister", record.number)
-        for buffer in self.buffers:
-            await fleet.call(buffer.node, "free", buffer.number)
+        """Close and free everything; what was on a node that is gone is gone with it."""
+        for command, records in (
+            ("close_queue_pairs", self.groups),
+            ("deregister", self.regions),
+            ("free", self.buffers),
+        ):
+            for record in records:
+                with suppress(NodeLostError):
+                    await fleet.call(record.node, command, record.number)
 
 
 def as_remote(record: RegionRecord) -> RemoteRegion:

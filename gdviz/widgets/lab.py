@@ -95,6 +95,8 @@ def lab(
     host: SimulatedHost | None = None,
     clock: Clock | None = None,
     seed: int = 1,
+    scheduler: str | None = None,
+    security: Any = None,
 ) -> Lab:
     """Open a lab of simulated nodes.
 
@@ -107,16 +109,24 @@ def lab(
         How many nodes to make of one machine.
     fabric, host, clock, seed
         See `gdviz.session.Session.simulated`.
+    scheduler, security
+        Address of a Dask scheduler, and its certificates for TLS: the nodes then live on its workers. With a
+        source they are simulated there, without one each worker is a node with its own hardware.
 
     Raises
     ------
     GdvizError
         The source cannot be opened; the message says why.
     """
+    if scheduler is not None and source is None:
+        return Lab(Session.dask(scheduler, security=security))
     machines = _machines(source)
     if len(machines) == 1 and isinstance(machines[0], Machine):
         nodes = whole_number(nodes, "nodes", least=1, most=26)
         machines = [machines[0].renamed(f"node-{chr(ord('a') + i)}") for i in range(nodes)]
+    if scheduler is not None:
+        options: dict[str, Any] = {"security": security, "fabric": fabric, "host": host, "seed": seed}
+        return Lab(Session.dask(scheduler, machines, **options))
     return Lab(Session.simulated(machines, fabric=fabric, host=host, clock=clock, seed=seed))
 
 
