@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from gdviz.version import VERSION
+
 if TYPE_CHECKING:
     from gdviz.doctor.calibrate import calibrate
     from gdviz.errors import GdvizError
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
         lab,
     )
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "gdviz.doctor.calibrate": ("calibrate",),

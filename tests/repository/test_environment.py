@@ -61,3 +61,10 @@ def test_both_distributions_have_one_version_and_one_licence() -> None:
         encoding="utf-8"
     )
     assert f'"version": "{lab["version"]}"' in (ROOT / "lab/package.json").read_text(encoding="utf-8")
+
+
+def test_the_version_is_said_once() -> None:
+    from gdviz.version import VERSION
+
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        assert tomllib.load(file)["project"]["version"] == VERSION

@@ -11,13 +11,13 @@ from typing import Any
 
 from distributed import Client, Security
 
-import gdviz
 from gdviz.errors import GdvizError, NodeLostError, UnknownDeviceError
 from gdviz.messages import _
 from gdviz.nodes.dask.plugin import SIGN_S, NodePlugin, call_here, nodes_here
 from gdviz.nodes.dask.supply import HardwareNodes, SimulatedNodes, Supply
 from gdviz.nodes.fleet import LostHandler, ReportHandler
 from gdviz.nodes.records import NodeRecord
+from gdviz.version import VERSION
 
 #: Seconds that a scheduler has to answer.
 CONNECT_S = 10.0
@@ -105,9 +105,7 @@ class DaskFleet:
         except Exception as error:
             raise GdvizError(
                 _("gdviz cannot be loaded on the workers: {error}.").format(error=str(error)[:200]),
-                _("Install the same version there: pip install gdviz=={version}.").format(
-                    version=gdviz.__version__
-                ),
+                _("Install the same version there: pip install gdviz=={version}.").format(version=VERSION),
             ) from error
         troubles = await self._find_nodes()
         if not self._records:
@@ -124,10 +122,10 @@ class DaskFleet:
         troubles = []
         told = await self._client.run(nodes_here, self._name)
         for address, (version, records, trouble) in sorted(told.items()):
-            if version != gdviz.__version__:
+            if version != VERSION:
                 raise GdvizError(
                     _("gdviz is {theirs} on {worker} and {ours} here.").format(
-                        theirs=version, worker=address, ours=gdviz.__version__
+                        theirs=version, worker=address, ours=VERSION
                     ),
                     _("Install the same version on both."),
                 )

@@ -21,6 +21,7 @@ from gdviz.messages import _
 from gdviz.nodes.agent import NodeAgent
 from gdviz.nodes.dask.supply import Supply
 from gdviz.nodes.records import NodeRecord
+from gdviz.version import VERSION
 
 #: Seconds between two looks at the running transfers, and between two signs of life of the fleet.
 TICK_S, SIGN_S = 0.05, 5.0
@@ -117,10 +118,8 @@ class NodePlugin(WorkerPlugin):
 
 def nodes_here(name: str, dask_worker: Any = None) -> tuple[str, tuple[NodeRecord, ...], str]:
     """Return gdviz's version on a worker, the nodes of a fleet there, and what went wrong."""
-    import gdviz
-
     plugin = dask_worker.plugins.get(name)
-    return (gdviz.__version__, *(((), "") if plugin is None else plugin.records()))
+    return (VERSION, *(((), "") if plugin is None else plugin.records()))
 
 
 async def call_here(
