@@ -29,6 +29,7 @@ _FAILED = re.compile(
 _BUFFER = re.compile(
     r"(?:cuMemAlloc\(\)|cudaMalloc\(?\)?|buffer|allocat\w*) (?:of a|of|with size) (\d+) bytes", re.IGNORECASE
 )
+_COMMAND_SIZE = re.compile(r"\bib_\w+_(?:bw|lat)\b[^\n]*?\s(?:-s|--size)[ =](\d{4,15})\b")
 _SIZE = re.compile(r"\b(?:length|size|len)[ =:]+(\d{4,})\b")
 _CUDA_FLAG = re.compile(r"--use_cuda|--use_rocm|cuMemAlloc|GPU buffer")
 _DMABUF_FLAG = re.compile(r"dmabuf|dma-buf|DMA-BUF", re.IGNORECASE)
@@ -105,6 +106,8 @@ def _of_tools(node: NodeEvidence) -> Iterator[Failure]:
                 continue
             before = reading.lines[max(0, (cited.line or 1) - 30) : cited.line]
             size, where = _size(before, cited.text)
+            if size is None and (asked := _COMMAND_SIZE.search("\n".join(before))):
+                size = parse_size(asked[1])
             match = _CALL.search(cited.text)
             text = "\n".join(before)
             evidence = (

@@ -18,6 +18,12 @@ from gdviz.quantities import format_rate
 #: Measured over expected: below the first it is low, above the second too good to be what it says.
 LOW, HIGH = 0.7, 1.15
 
+#: Bus bandwidth that even one 25 Gb/s port of a node gives, bytes per second.
+LEAST_PORT = 2.5e9
+
+#: Messages from which bandwidth limits, and not the rate of messages or the latency of many steps.
+LARGE, LARGE_COLLECTIVE = 65536, 16 * 2**20
+
 
 def measured(case: CaseEvidence) -> Iterator[Measured]:
     """Go through a case's tables of bandwidth, each beside what to expect."""
@@ -53,6 +59,8 @@ def _pair(node: NodeEvidence, run: Run) -> Measured:
     predicted, by = None, _("No machine with this pair is among the files.")
     if nic is not None and (gpu is not None or not run.on_gpu):
         predicted, by = _predict(node, run, gpu, nic)
+        if nic.speed_bytes_per_s is None:
+            predicted, by = None, _("The rate of the port is not in the files.")
     port = nic.speed_bytes_per_s if nic is not None else None
     kind = "write" if run.on_gpu else "host-write"
     name = gpu.name if gpu is not None else ""
@@ -135,14 +143,33 @@ def _judged(
         why = _("{best}; published: at least {low}").format(best=format_rate(best), low=format_rate(low))
     what = f"{run.tool} {run.operation}".strip() + (f", {run.device}" if run.device else "")
     return Measured(
-        node.name, what, run.best_size_bytes, best, predicted, by, found, verdict, why, run.evidence
+        node.name,
+        what,
+        run.best_size_bytes,
+        best,
+        predicted,
+        by,
+        found,
+        verdict,
+        why,
+        run.evidence,
+        run.hosts,
     )
 
 
-def low_collectives(case: CaseEvidence) -> list[Measured]:
-    """Return collectives over several hosts that stay far below what the NICs carry."""
-    return [
-        each
-        for each in measured(case)
-        if each.verdict == "low" and each.predicted_bytes_per_s and each.what.startswith("nccl-tests")
-    ]
+def low_runs(case: CaseEvidence) -> list[Measured]:
+    """Return runs over the network that stay far below what the machine should carry.
+
+    Where no file tells the ports' rate, collectives count as low below what any port of a GPU server
+    carries.
+    """
+    found = []
+    for each in measured(case):
+        known = each.predicted_bytes_per_s is not None
+        slow = each.verdict == "low" and known
+        least = LARGE
+        if each.what.startswith("nccl-tests") and not known and (each.hosts or 0) > 1:
+            slow, least = each.best_bytes_per_s < LEAST_PORT, LARGE_COLLECTIVE
+        if slow and (each.size_bytes or 0) >= least:
+            found.append(each)
+    return found

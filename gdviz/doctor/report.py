@@ -97,6 +97,8 @@ class Measured:
         The model's answer for that machine; None where no machine is known.
     verdict
         ``normal``, ``low``, ``high`` or ``unknown``.
+    hosts
+        Hosts that took part, if the table names them.
     """
 
     node: str
@@ -109,6 +111,7 @@ class Measured:
     verdict: str
     why: str
     evidence: Evidence
+    hosts: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""

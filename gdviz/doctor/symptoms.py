@@ -11,8 +11,9 @@ from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.patterns import COMPLETION, MODIFY_QP
 from gdviz.doctor.evidence.topo_xml import documents, walk
 from gdviz.doctor.failures import failures
-from gdviz.doctor.normal import low_collectives
+from gdviz.doctor.normal import low_runs
 from gdviz.messages import _
+from gdviz.quantities import format_rate
 from gdviz.readers import Evidence
 
 _NO_WAY = frozenset(
@@ -81,8 +82,11 @@ def symptoms(case: CaseEvidence) -> list[Symptom]:
     """Return the symptoms of all nodes."""
     found = [symptom for node in case.nodes for symptom in _of_node(node)]
     if not found or all(s.kind == "slow" for s in found):
-        for low in low_collectives(case):
-            text = _("{what}: {why}").format(what=low.what, why=low.why)
+        for low in low_runs(case):
+            best = format_rate(low.best_bytes_per_s)
+            text = _("{what} reaches {best} ({why})").format(
+                what=low.what, best=best, why=low.why.rstrip(".")
+            )
             bring = _(
                 "the NCCL log (NCCL_DEBUG=INFO) of the run, and before and after it the counters in"
                 " /sys/class/infiniband/*/ports/*/hw_counters of all nodes"

@@ -36,7 +36,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield ""
     if report.measured:
         yield _("Is this number normal?")
-        for each in report.measured:
+        for each in {(m.node, m.what, m.why): m for m in report.measured}.values():
             yield from _measured(each)
         yield ""
     if report.hints:

@@ -38,8 +38,8 @@ def grep_readings(readings: Iterable[Reading], pattern: re.Pattern[str]) -> tupl
     found: dict[tuple[str, int], Evidence] = {}
     seen: set[tuple[str, int]] = set()
     for reading in readings:
-        key = (reading.source, len(reading.lines))
-        if (key in seen and reading.source) or not reading.lines:
+        key = (reading.source, id(reading.lines))
+        if key in seen or not reading.lines:
             continue
         seen.add(key)
         for number, line in _lines(reading.lines):

@@ -12,6 +12,7 @@ from gdviz.machine import Machine, Path, normal_bus_id
 from gdviz.readers import Reading
 from gdviz.readers.fabric import RdmaTopo
 from gdviz.readers.lspci import PciListing
+from gdviz.readers.nvidia_smi import TopoMatrix
 
 #: Formats that describe machines, the most trusted first.
 _TRUST = ("nccl_topo", "sysfs", "capture", "lspci", "hwloc", "nvidia_smi", "topo", "rocm", "amd")
@@ -140,6 +141,7 @@ def join(node: NodeEvidence) -> Joined:
             gpus.add(index=index)
     _port_rates(node, nics)
     _names(node, gpus)
+    _coherent_gpus(node, gpus)
     guessed = _guess_names(nics)
     gpus.sort()
     _number_gpus(gpus)
@@ -152,6 +154,16 @@ def _port_rates(node: NodeEvidence, nics: Devices) -> None:
         device = nics.find(name=port.device)
         if device is not None and port.rate_bytes_per_s is not None:
             device.speed_bytes_per_s = device.speed_bytes_per_s or port.rate_bytes_per_s.value
+
+
+def _coherent_gpus(node: NodeEvidence, gpus: Devices) -> None:
+    """Note GPUs whose memory is a NUMA node of its own: they are joined to their CPU by NVLink-C2C."""
+    for _reading, matrix in node.own(TopoMatrix):
+        for row in matrix.rows:
+            if row.gpu_numa.isdecimal() and row.name.startswith("GPU") and row.name[3:].isdecimal():
+                device = gpus.find(index=int(row.name[3:]))
+                if device is not None:
+                    device.c2c = True
 
 
 def _has_index_conflict(gpus: Devices, index: int) -> bool:

@@ -13,6 +13,7 @@ from gdviz.doctor.evidence.pci import listings
 from gdviz.machine import normal_bus_id
 from gdviz.readers import Evidence
 from gdviz.readers.host import KernelCommandLine, KernelLog, Product
+from gdviz.readers.sysfs import Sysfs
 
 #: Products that hypervisors give their machines (DMI).
 _VIRTUAL_PRODUCT = re.compile(
@@ -33,8 +34,11 @@ _HYPERVISOR_LINE = re.compile(
 _EC2 = re.compile(
     r"\b((?:[a-z]{1,4})(\d{1,2})[a-z0-9-]{0,12})\.(?:\d{0,2}x?large|metal(?:-\w+)?|micro|small|medium)\b"
 )
+_INSTANCE = re.compile(r"instance[-_ ]?type\b.{0,20}?\b[a-z]{1,4}\d{1,2}[a-z0-9-]{0,12}\.\w", re.IGNORECASE)
 #: Those with GPUDirect RDMA over EFA: the P series from p4d on, and Trainium.
 _EC2_WITH_GDR = re.compile(r"^p(?:4|5|6|[7-9])")
+
+_GROUP_TYPE = re.compile(r"iommu_groups/\d+/type\S*\s*(?:DMA(?:-FQ)?|identity)\b")
 
 _GRACE = re.compile(r"\bGH200\b|\bGB[23]00\b|\bGH100\b.*Grace|Grace", re.IGNORECASE)
 _GB10 = re.compile(r"\bGB10\b|DGX[ _]?Spark|P3830", re.IGNORECASE)
@@ -82,6 +86,10 @@ def instance_type(node: NodeEvidence) -> Known[str] | None:
     for reading, product in node.own(Product):
         if _EC2.search(product.name):
             return Known(product.name, (reading.cite(product.line),))
+    for evidence in grep(node, _INSTANCE)[:1]:
+        match = _EC2.search(evidence.text)
+        if match:
+            return Known(match[0], (evidence,))
     return None
 
 
@@ -142,7 +150,22 @@ def iommu(node: NodeEvidence) -> Known[str] | None:
             return Known("off", (evidence,))
         if _asks_for_iommu(words):
             return Known("translate", (evidence,))
-    return None
+    return _by_groups(node)
+
+
+def _by_groups(node: NodeEvidence) -> Known[str] | None:
+    """Return what the types of the IOMMU groups say: DMA and DMA-FQ translate, identity passes through."""
+    for reading, sysfs in node.own(Sysfs):
+        kinds = {kind for _group, kind in sysfs.group_types if kind}
+        if kinds:
+            translates = any(kind.startswith("DMA") for kind in kinds)
+            told = reading.cite(None, f"iommu_groups/*/type: {', '.join(sorted(kinds))}")
+            return Known("translate" if translates else "pt", (told,))
+    lines = grep(node, _GROUP_TYPE)
+    if not lines:
+        return None
+    translated = tuple(e for e in lines if "identity" not in e.text)
+    return Known("translate", translated[:2]) if translated else Known("pt", lines[:1])
 
 
 def _asks_for_iommu(words: tuple[str, ...]) -> bool:

@@ -33,6 +33,9 @@ _FAILED_LOAD = re.compile(
     r".{0,40}?(?:invalid argument|failed|exec format error|operation not permitted|no such device)",
     re.IGNORECASE,
 )
+_SAID_LIMIT = re.compile(
+    r"RLIMIT_MEMLOCK is (?P<bytes>\d{1,15}) bytes|max locked memory.{0,60}current: (?P<kb>\d{1,12}) kbytes"
+)
 _SYMBOL = re.compile(
     r"(?:nvidia_peermem|nv_peer_mem)\b.*(?:symbol|version magic)|ib_(?:un)?register_peer_memory_client"
 )
@@ -185,4 +188,9 @@ def memlock_bytes(node: NodeEvidence) -> Known[int | None] | None:
         if limits.hosts and node.host and node.host not in limits.hosts:
             continue
         return Known(limits.memlock_bytes, (reading.cite(limits.line),))
+    # libibverbs and UCX tell the limit themselves when it is small.
+    for evidence in grep(node, _SAID_LIMIT, job=True):
+        match = _SAID_LIMIT.search(evidence.text)
+        if match:
+            return Known(int(match["bytes"]) if match["bytes"] else int(match["kb"]) * 1024, (evidence,))
     return None

@@ -155,7 +155,21 @@ def _bar1_suspect(node: NodeEvidence, failed: list[Failure]) -> tuple[Failure, K
         for window in windows:
             if failure.size_bytes > window.value:
                 return failure, window
+        for free in _free_windows(node):
+            if failure.size_bytes > free.value:
+                return failure, free
     return None
+
+
+def _free_windows(node: NodeEvidence) -> list[Known[int]]:
+    """Return what is free of BAR1 windows that are more than half in use."""
+    found = []
+    for reading, query in node.own(SmiQuery):
+        for gpu in query.gpus:
+            total, used = gpu.bar1_total_bytes, gpu.bar1_used_bytes
+            if total and used and 2 * used > total:
+                found.append(Known(total - used, (reading.cite(gpu.bar1_line or gpu.line),)))
+    return found
 
 
 def bar1_windows(node: NodeEvidence) -> list[Known[int]]:

@@ -93,7 +93,7 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
                 )
                 found.append((text, evidence_of(port.rate_bytes_per_s), expected - rate))
         if not found:
-            found = _of_topology(node)
+            found = _of_topology(node) or _of_log(node)
         if not found:
             continue
         texts = ", ".join(text for text, _e, _c in found)
@@ -109,6 +109,25 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
             fix=_("cable, transceiver, and the speed that the switch port is set to"),
             cost_bytes_per_s=max(cost for _t, _e, cost in found),
         )
+
+
+def _of_log(node: NodeEvidence) -> list[tuple[str, tuple[Evidence, ...], float]]:
+    """Return NICs that NCCL uses and that came up slower than at least two others."""
+    known = [nic for nic in node.log.nics.values() if nic.speed_bytes_per_s and "+" not in nic.name]
+    best = max((nic.speed_bytes_per_s or 0.0 for nic in known), default=0.0)
+    if sum(1 for nic in known if nic.speed_bytes_per_s == best) < 2:
+        return []
+    return [
+        (
+            _("{port} at {rate} of {full}").format(
+                port=nic.name, rate=format_bits(nic.speed_bytes_per_s or 0.0), full=format_bits(best)
+            ),
+            (nic.evidence,),
+            best - (nic.speed_bytes_per_s or 0.0),
+        )
+        for nic in known
+        if (nic.speed_bytes_per_s or 0.0) < 0.9 * best
+    ]
 
 
 def _of_topology(node: NodeEvidence) -> list[tuple[str, tuple[Evidence, ...], float]]:
