@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SlowMotionPanel,
         TransferPanel,
         lab,
+        simulated,
     )
 
 __version__ = VERSION
@@ -52,6 +53,7 @@ _HOMES = {
         "SlowMotionPanel",
         "TransferPanel",
         "lab",
+        "simulated",
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -77,6 +79,7 @@ __all__ = [
     "open_machine",
     "predict",
     "reference_machine",
+    "simulated",
     "sweep",
     "timeline",
     "transfer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gdviz.widgets.buffers import BuffersPanel
 from gdviz.widgets.compare import ComparePanel
 from gdviz.widgets.doctor import DoctorPanel, doctor
-from gdviz.widgets.lab import Lab, lab
+from gdviz.widgets.lab import Lab, lab, simulated
 from gdviz.widgets.machine import MachinePanel
 from gdviz.widgets.register import RegisterPanel
 from gdviz.widgets.slow_motion import SlowMotionPanel
@@ -22,4 +22,5 @@ __all__ = [
     "TransferPanel",
     "doctor",
     "lab",
+    "simulated",
 ]

@@ -13,6 +13,7 @@ from gdviz.errors import GdvizError
 from gdviz.figures import PairCell, PairMatrix, PathPicture
 from gdviz.machine import Machine
 from gdviz.messages import _
+from gdviz.session.engine import Engine
 from gdviz.widgets.live import LiveFigure
 from gdviz.widgets.parts import CONTROLS_WIDTH, Message, button, labelled
 from gdviz.widgets.report import findings_html, headline, pair_html
@@ -37,6 +38,8 @@ class DoctorPanel(w.VBox):  # type: ignore[misc]
     ----------
     report
         The report, or the paths of files and folders to diagnose.
+    engine
+        Whose thread the figures belong to; None where nothing else draws.
 
     Attributes
     ----------
@@ -48,14 +51,15 @@ class DoctorPanel(w.VBox):  # type: ignore[misc]
 
     _made = False
 
-    def __init__(self, *report: Report | str | os.PathLike[str]) -> None:
+    def __init__(self, *report: Report | str | os.PathLike[str], engine: Engine | None = None) -> None:
         given = report[0] if len(report) == 1 and isinstance(report[0], Report) else None
         self.original = given or diagnose(*(each for each in report if not isinstance(each, Report)))
         self.report = self.original
         self.pair: Pair | None = None
         self.matrix = PairMatrix(title=_("GPUs and NICs"))
         self.matrix.on_click(self._chosen)
-        self.figure = LiveFigure(self.matrix.root, layout=w.Layout(width="100%", overflow="hidden"))
+        self._engine = engine
+        self._place = w.Box(layout=w.Layout(overflow="hidden"))
         self.head = w.HTML(layout=w.Layout(width="100%"))
         self.node = labelled(_("Node"), w.Dropdown)
         self.about = w.HTML(layout=w.Layout(width="100%"))
@@ -71,13 +75,16 @@ class DoctorPanel(w.VBox):  # type: ignore[misc]
             layout=w.Layout(width=CONTROLS_WIDTH, flex="0 0 auto"),
         )
         controls.add_class("gdviz-controls")
-        self.figure.add_class("gdviz-view")
-        body = w.Box([self.figure, controls])
+        self._place.add_class("gdviz-view")
+        body = w.Box([self._place, controls])
         body.add_class("gdviz-body")
         self.children = (style_sheet(), self.head, body, self.picture, self.findings)
         self.node.observe(lambda _change: self._draw(), "value")
-        self._made = True
         self._show(self.original)
+        # Last, so that the page gets it filled: what changes while a page opens a figure may be lost.
+        self.figure = LiveFigure(self.matrix.root, engine, layout=w.Layout(width="100%"))
+        self._place.children = (self.figure,)
+        self._made = True
 
     def _make_assumptions(self) -> None:
         """Make the controls of what can be assumed."""
@@ -148,7 +155,7 @@ class DoctorPanel(w.VBox):  # type: ignore[misc]
         chosen = self.node.value or _ALL
         pairs = [pair for pair in self.report.pairs if chosen in (_ALL, pair.node)]
         self.matrix.update([cell_of(pair) for pair in pairs])
-        self.figure.layout.display = "" if pairs else "none"
+        self._place.layout.display = "" if pairs else "none"
         kept = self.pair
         again = next((pair for pair in pairs if kept is not None and _same(pair, kept)), None)
         if again is not None:
@@ -193,7 +200,9 @@ class DoctorPanel(w.VBox):  # type: ignore[misc]
             self.picture.children = ()
             self.message.fail(str(error))
             return
-        self.picture.children = (LiveFigure(picture.root, layout=w.Layout(width="100%", overflow="hidden")),)
+        self.picture.children = (
+            LiveFigure(picture.root, self._engine, layout=w.Layout(width="100%", overflow="hidden")),
+        )
 
     def close(self) -> None:
         """Take it off the page."""

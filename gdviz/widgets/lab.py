@@ -1,4 +1,4 @@
-"""The whole lab in a cell: six steps around one picture."""
+"""The whole lab in a cell: its steps around one picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gdviz.clock import Clock
-from gdviz.errors import ReaderError, SessionClosedError
+from gdviz.errors import GdvizError, ReaderError, SessionClosedError
 from gdviz.machine import Machine, reference_machine
 from gdviz.messages import _
 from gdviz.model import Fabric
@@ -17,6 +17,7 @@ from gdviz.readers import open_machine
 from gdviz.session import Buffer, Comparison, MemoryRegion, Node, Session, Transfer
 
 if TYPE_CHECKING:
+    from gdviz.doctor import Report
     from gdviz.widgets.lab_view import LabView
 
 #: The machine that the lab opens when none is named.
@@ -29,8 +30,9 @@ class Lab:
     Shown at the end of a cell it is the lab; its attributes are the same things as plain Python.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, files: str | PathLike[str] | None = None) -> None:
         self.session = session
+        self._files = files
         self._view: LabView | None = None
 
     @property
@@ -52,6 +54,19 @@ class Lab:
         """Run both paths over all sizes; see `gdviz.session.Session.compare`."""
         return self.session.compare(local, remote, **options)
 
+    def diagnose(self) -> Report:
+        """Return what the doctor says: of the files that the lab opened, else of what its hosts' tools show.
+
+        Simulated hosts show what `gdviz.simulated` has made of them; what is real is looked at in place with
+        ``gdviz.doctor("live:")``.
+
+        Raises
+        ------
+        GdvizError
+            The files have gone, or the nodes are real.
+        """
+        return diagnose_session(self.session, self._files)
+
     @property
     def view(self) -> LabView:
         """The lab as a widget."""
@@ -60,7 +75,7 @@ class Lab:
         if self._view is None:
             from gdviz.widgets.lab_view import LabView
 
-            self._view = LabView(self.session)
+            self._view = LabView(self.session, self._files)
         return self._view
 
     def close(self) -> None:
@@ -95,6 +110,7 @@ def lab(
     host: SimulatedHost | None = None,
     clock: Clock | None = None,
     seed: int = 1,
+    fault: str | None = None,
     scheduler: str | None = None,
     security: Any = None,
 ) -> Lab:
@@ -109,6 +125,8 @@ def lab(
         How many nodes to make of one machine.
     fabric, host, clock, seed
         See `gdviz.session.Session.simulated`.
+    fault
+        A fault of all nodes, see `gdviz.simulated`.
     scheduler, security
         Address of a Dask scheduler, and its certificates for TLS: the nodes then live on its workers. With a
         source they are simulated there, without one each worker is a node with its own hardware.
@@ -127,7 +145,49 @@ def lab(
     if scheduler is not None:
         options: dict[str, Any] = {"security": security, "fabric": fabric, "host": host, "seed": seed}
         return Lab(Session.dask(scheduler, machines, **options))
-    return Lab(Session.simulated(machines, fabric=fabric, host=host, clock=clock, seed=seed))
+    session = Session.simulated(machines, fabric=fabric, host=host, clock=clock, seed=seed, fault=fault)
+    # What a file says of its machines is its own; with a fault the hosts are no longer the file's.
+    files = source if fault is None and isinstance(source, str | PathLike) and _exists(str(source)) else None
+    return Lab(session, files)
+
+
+def simulated(
+    fault: str | None = None, source: str | Path | Machine | list[Machine] | None = None, **options: Any
+) -> Lab:
+    """Open a lab of simulated nodes that have a fault, for teaching.
+
+    Registration and transfers behave as they do with the fault, and the lab's doctor finds it from what the
+    hosts' tools would show.
+
+    Parameters
+    ----------
+    fault
+        Such as ``'acs-on-path'``; None: none. `gdviz.doctor.faults.FAULTS` has all.
+    source, options
+        See `lab`.
+
+    Raises
+    ------
+    GdvizError
+        There is no such fault, or these machines cannot have it.
+    """
+    return lab(source, fault=fault, **options)
+
+
+def diagnose_session(session: Session, files: str | PathLike[str] | None = None) -> Report:
+    """Return the doctor's report of a session's nodes, see `Lab.diagnose`."""
+    from gdviz.doctor import diagnose
+    from gdviz.doctor.faults import apply
+
+    if files is not None:
+        return diagnose(files)
+    if not session.simulated_nodes:
+        raise GdvizError(
+            _("These nodes are real: the doctor looks at files of theirs."),
+            _("Run gdviz capture on each of them, and give the files to gdviz.doctor()."),
+        )
+    faulty = session.faulty or apply(None, [node.machine for node in session.nodes])
+    return faulty.diagnose()
 
 
 def _machines(source: str | Path | Machine | list[Machine] | None) -> list[Machine]:

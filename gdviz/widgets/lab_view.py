@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from os import PathLike
 
 import ipywidgets as w
 
@@ -11,6 +12,7 @@ from gdviz.quantities import whole_number
 from gdviz.session import Event, Session, Topic
 from gdviz.widgets.buffers import BuffersPanel
 from gdviz.widgets.compare import ComparePanel
+from gdviz.widgets.doctor_step import DoctorStep
 from gdviz.widgets.machine import MachinePanel
 from gdviz.widgets.panel import Panel
 from gdviz.widgets.register import RegisterPanel
@@ -36,13 +38,16 @@ class LabView(w.VBox):  # type: ignore[misc]
     ----------
     session
         The session.
+    files
+        What its machines were read from; the doctor reads it too.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, files: str | PathLike[str] | None = None) -> None:
         self.session = session
         self._gone = False
         self.stage = Stage(session)
         self.panels = [panel(session, self.stage) for panel in STEPS]
+        self.panels.append(DoctorStep(session, self.stage, files))
         titles = [f"{number} {panel.title}" for number, panel in enumerate(self.panels, 1)]
         self.steps = w.ToggleButtons(
             options=[(title, index) for index, title in enumerate(titles)],

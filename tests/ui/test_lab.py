@@ -1,4 +1,4 @@
-"""The whole lab in one cell: its six steps, at the sizes of a laptop and of a projector."""
+"""The whole lab in one cell: its seven steps, at the sizes of a laptop and of a projector."""
 
 from __future__ import annotations
 
@@ -58,4 +58,7 @@ def test_all_steps(lab: LabPage, size: tuple[int, int], look: str) -> None:
         lab.page.get_by_role("button", name="Step", exact=True).click()
         lab.page.wait_for_timeout(200)
     picture(lab, f"slow-{tag}")
+    step(lab, "Doctor")
+    lab.page.locator(".gdviz-finding").first.wait_for(timeout=20000)
+    picture(lab, f"doctor-{tag}")
     lab.assert_clean()

@@ -99,3 +99,45 @@ def test_the_room_is_a_front_door(folder: Path) -> None:
     assert isinstance(gdviz.doctor(panel.report), DoctorPanel)
     with pytest.raises(ReaderError):
         gdviz.doctor(folder / "nothing-here")
+
+
+def test_a_simulated_fault_is_felt_and_found() -> None:
+    with gdviz.simulated("peermem-missing") as faulty, gdviz.lab() as sound:
+        assert "peermem-missing" in faulty.diagnose().codes
+        assert sound.diagnose().codes == ("healthy",)
+        with pytest.raises(GdvizError, match="dma-buf"):
+            faulty.nodes[0].nic(0).register(faulty.nodes[0].gpu(0).alloc("1 MiB"))
+    with pytest.raises(GdvizError, match="There are: peermem-missing"):
+        gdviz.simulated("gremlins")
+
+
+def test_the_labs_doctor_reads_the_file_that_was_opened(folder: Path) -> None:
+    with gdviz.lab(str(folder / "topo.xml")) as opened:
+        report = opened.diagnose()
+        assert {cited.file for found in report.findings for cited in found.evidence} <= {
+            str(folder / "topo.xml")
+        }
+
+
+def test_the_step_examines_the_nodes_when_it_is_chosen() -> None:
+    with gdviz.simulated("acs-on-path") as faulty:
+        view = faulty.view
+        step = view.panels[-1]
+        assert step.title == "Doctor"
+        assert step.panel is None
+        view.go(len(view.panels) - 1)
+        faulty.session.ask(_turns())
+        assert "acs-on-path" in step.panel.report.codes
+        assert "ACS redirects" in step.controls.message.value
+        shown = step.panel
+        view.go(0)
+        view.go(len(view.panels) - 1)
+        faulty.session.ask(_turns())
+        assert step.panel is shown
+
+
+async def _turns() -> None:
+    import asyncio
+
+    for _turn in range(50):
+        await asyncio.sleep(0)

@@ -111,7 +111,7 @@ def test_buttons_of_a_closed_session_say_so_and_leave_no_coroutine() -> None:
     assert [str(warning.message) for warning in seen if "awaited" in str(warning.message)] == []
 
 
-@pytest.mark.parametrize("step", [-1, 6, 1.5, None, "2"])
+@pytest.mark.parametrize("step", [-1, 7, 1.5, None, "2"])
 def test_a_step_that_is_none_gets_a_sentence(step: object) -> None:
     with lab("pcie-a30") as opened, pytest.raises(GdvizError, match="step"):
         LabView(opened.session).go(step)
