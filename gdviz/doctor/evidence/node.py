@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from gdviz.doctor.evidence.machines import Joined
 
 T = TypeVar("T")
+
+#: NCCL as a package of Debian, RPM or Python, or as NVIDIA's images name it.
+_PACKAGE = re.compile(
+    r"(?:^|\s)(?:libnccl2?\s+|libnccl2?[-=]|nvidia-nccl-cu\d+(?:==|\s+)|NCCL_VERSION=)(2\.\d{1,2}(?:\.\d{1,2})?)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,20 @@ class NodeEvidence:
     def log(self) -> LogView:
         """What NCCL's logs say of this node, without what an assumption makes void."""
         view = log_view((*self.readings, *self.job), self.host)
+        if view.version is None:
+            view.version = self._packaged_version()
         return _as_assumed(view, self.assumed) if self.assumed else view
+
+    def _packaged_version(self) -> Known[NcclVersion] | None:
+        """Return NCCL's release by its package or its image's variable, where no log names it."""
+        from gdviz.doctor.evidence.grep import grep_readings
+
+        for evidence in grep_readings((*self.readings, *self.job), _PACKAGE):
+            match = _PACKAGE.search(evidence.text)
+            version = NcclVersion.parse(match[1]) if match else None
+            if version is not None:
+                return Known(version, (evidence,))
+        return None
 
     @cached_property
     def joined(self) -> Joined:

@@ -10,7 +10,7 @@ from gdviz.doctor.evidence.grep import grep
 from gdviz.doctor.evidence.known import Known, evidence_of, value_of
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.patterns import CUMEM, DLVSYM_REG, NO_DMABUF
-from gdviz.doctor.evidence.platform import iommu_groups
+from gdviz.doctor.evidence.platform import iommu_groups, virtual
 from gdviz.doctor.failures import Failure, failures
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
@@ -201,13 +201,16 @@ def topology_check(case: CaseEvidence) -> Iterator[Answer]:
                 _("the sibling NIC below the same switch{name}, by NCCL_IB_HCA or by placement").format(
                     name=f" ({near})" if near else ""
                 ),
-                _(
-                    "the ACS setting that the platform asks for: rdma_topo write-grub-acs "
-                    "(pci=config_acs=...) and a reboot"
-                ),
+                *(() if value_of(virtual(node)) else (_acs_advice(),)),
                 _("last: the driver's option NVreg_GrdmaPciTopoCheckOverride=1"),
             ),
         )
+
+
+def _acs_advice() -> str:
+    return _(
+        "the ACS setting that the platform asks for: rdma_topo write-grub-acs (config_acs=...) and a reboot"
+    )
 
 
 def _used_groups(node: NodeEvidence, groups: dict[str, Known[int]]) -> list[tuple[str, Known[int]]]:

@@ -154,6 +154,8 @@ def beyond(case: CaseEvidence) -> Iterator[Answer]:
         for decision in node.log.decisions:
             if decision.enabled or decision.distance is None or decision.level is None:
                 continue
+            if _not_taken(node, decision):
+                continue
             kind = (
                 (version or LATEST).type_of(decision.distance) if version else _machine_type(node, decision)
             )
@@ -195,6 +197,13 @@ def beyond(case: CaseEvidence) -> Iterator[Answer]:
             ),
             cost_bytes_per_s=cost,
         )
+
+
+def _not_taken(node: NodeEvidence, decision: PairDecision) -> bool:
+    """Return whether a GPU's channels all go over other NICs than the one that was found too far."""
+    gpu = node.joined.gpu(busid=decision.gpu_busid, index=decision.gpu_index)
+    channels = support.channels_for(node, gpu) if gpu is not None else []
+    return bool(channels) and all(channel.nic_index != decision.nic_index for channel in channels)
 
 
 def _is_grace_node(node: NodeEvidence) -> bool:

@@ -240,15 +240,16 @@ def _of_kernel_log(node: NodeEvidence) -> dict[str, tuple[str, Evidence, float]]
 
     It does not say whether the slot can more: only where no listing tells better, and for narrow links.
     """
-    known = {device.busid for device in (*node.joined.gpus, *node.joined.nics) if device.busid}
+    used = bus_ids_in_use(node)
+    known = {gpu.busid for gpu in node.joined.gpus if gpu.busid}
+    known |= {nic.busid for nic in node.joined.nics if nic.busid and (used is None or nic.busid in used)}
     found = {}
     for cited in grep(node, LIMITED):
         match = _LIMITED_AT.search(cited.text)
         if not match:
             continue
         busid = match["busid"].lower() if match["busid"].count(":") == 2 else "0000:" + match["busid"].lower()
-        is_nic = "mlx5" in cited.text or "bnxt" in cited.text
-        if busid in known or (is_nic and not known):
+        if busid in known:
             text = f"{busid}: {match['now']} GT/s x{match['w']} of {match['most']} GT/s x{match['mw']}"
             found[busid] = (text, cited, 0.0)
     return found

@@ -72,7 +72,7 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
     """Find: a port came up below its adapter's or its siblings' rate."""
     for node in case.nodes:
         found: list[tuple[str, tuple[Evidence, ...], float]] = []
-        for port in node.ports:
+        for port in _in_use(node):
             rate = value_of(port.rate_bytes_per_s)
             if rate is None or value_of(port.up) is False or not port.adapter:
                 continue
@@ -109,6 +109,15 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
             fix=_("cable, transceiver, and the speed that the switch port is set to"),
             cost_bytes_per_s=max(cost for _t, _e, cost in found),
         )
+
+
+def _in_use(node: NodeEvidence) -> list[PortFacts]:
+    """Return the ports that the job may use: of the log's NICs, else of its list of devices, else all."""
+    names = {name for nic in node.log.nics.values() for name in nic.name.split("+")}
+    if any(port.device in names for port in node.ports):
+        return [port for port in node.ports if port.device in names]
+    listed = hca_list(node)
+    return [p for p in node.ports if listed is None or listed[0].allows(p.device, p.port)]
 
 
 def _of_log(node: NodeEvidence) -> list[tuple[str, tuple[Evidence, ...], float]]:
