@@ -33,7 +33,7 @@ UNCERTAIN: tuple[str, ...] = (
 )
 
 #: A constant is moved by this factor at most, either way.
-_WIDEST = 30.0
+_WIDEST = 100.0
 _STEPS, _MESSAGES = 40, 200
 _LEAST_POINTS = 4
 

@@ -148,8 +148,7 @@ def wire_bytes_per_s(setup: Setup) -> float:
 def _wire(found: Usage, setup: Setup, size_bytes: int, qps: int) -> None:
     constants = setup.constants
     gap_s = constants.qp_switch_s if qps > 1 else 0.0
-    virtual = any(end.virtual_function for end in (setup.local, setup.remote))
-    if virtual:
+    if setup.virtual:
         gap_s += constants.vf_gap_s * (2 if setup.op is Op.READ else 1)
     data = message_bytes(size_bytes, setup.fabric, setup.op)
     for end in (setup.local, setup.remote):
@@ -162,7 +161,7 @@ def _wire(found: Usage, setup: Setup, size_bytes: int, qps: int) -> None:
     name = _("{fabric} wire {speed}").format(fabric=setup.fabric.name, speed=format_bits(speed))
     found.add(wire, "wire", name, data / speed)
     found.crossings[wire] = 1
-    own_s = constants.vf_message_s if virtual else constants.nic_message_s
+    own_s = constants.vf_message_s if setup.virtual else constants.nic_message_s
     rate_s = max(own_s, constants.qp_message_s / qps)
     found.add(setup.local.nic_place, RATE, _("Message rate"), rate_s)
 

@@ -56,12 +56,14 @@ class Constants:
     nic_bytes_per_s
         Port speed of an unknown NIC. 100 Gb/s, as NCCL assumes (12 GB/s usable).
     post_s
-        CPU time to post and to poll one message of a batch. 52 ns: UCX 1.22 ships 65 ns for a doorbell
+        CPU time to post and to poll one message of a batch. 51 ns: UCX 1.22 ships 65 ns for a doorbell
         (40), a completion (20) and a descriptor (5), unbatched.
     program_s
-        Time that the posting program adds to one call of post and poll, shared by a batch. 1.3 us: the
-        published latencies used here were measured from Python. It takes up
-        whatever the other stages miss of the base latency. A C program adds less, perhaps 0.1 us (assumed).
+        Time that the posting program adds to one call of post and poll, shared by a batch. 0.1 us, a C
+        program such as perftest (assumed).
+    python_program_s
+        The same of a program in Python, to put in `program_s`'s place. 1.25 us: published latencies that
+        were measured from Python, less what all other stages take, whose errors it takes up too.
     batch
         Messages posted and polled in one call at most.
     qp_message_s
@@ -78,11 +80,12 @@ class Constants:
         for an acknowledgement causes it is inferred, and 128 KiB is chosen between the two sizes.
     nic_buffer_bytes
         What a NIC reads ahead of the wire. 128 KiB; assumed.
-    vf_message_s, vf_gap_s
+    vf_message_s, vf_gap_s, vf_latency_s
         A virtual function's own time for one message, 352 ns (2.84 million messages a second), and how
         long its port stays silent between two messages, once for each direction that a message uses
         (a WRITE one, a READ two): 115 ns. Both read off an HDR port behind an SR-IOV virtual function
-        (perftest in AKS); that a scheduler takes that time is inferred.
+        (perftest in AKS); that a scheduler takes that time is inferred. What a message is late each way,
+        1.3 us, is read off the latencies of the same setup, and may be the virtual machine's.
     read_depth
         RDMA reads that a queue pair has under way. 16: max_qp_rd_atom of mlx5 devices; unverified.
     relaxed_ordering
@@ -98,8 +101,9 @@ class Constants:
         Messages of host memory up to this size travel inside the work queue entry (IBV_SEND_INLINE), so
         that the NIC need not fetch them. 0, off.
     blueflame
-        Whether a message that is posted alone goes to the NIC with the doorbell, so that its entry need
-        not be fetched. Off.
+        Whether the work queue entry of a message that is posted alone goes to the NIC with the doorbell, so
+        that it need not be fetched. Off, the plain way of posting; mlx5's libraries do it where the CPU can
+        combine writes, which makes a small message about 0.5 us quicker.
     ecrc
         Whether PCIe packets end in an end-to-end checksum of 4 B (ECRC). Off, as systems ship.
     copy_launch_s, copy_start_s, copy_wait_s
@@ -151,8 +155,9 @@ class Constants:
     ethernet_switch_s: float = 300e-9
     cable_s_per_m: float = 5e-9
     nic_bytes_per_s: float = 12.5e9
-    post_s: float = 52e-9
-    program_s: float = 1.3e-6
+    post_s: float = 51e-9
+    program_s: float = 0.1e-6
+    python_program_s: float = 1.25e-6
     batch: int = 64
     qp_message_s: float = 139e-9
     qp_switch_s: float = 10e-9
@@ -161,6 +166,7 @@ class Constants:
     nic_buffer_bytes: int = 128 * 1024
     vf_message_s: float = 352e-9
     vf_gap_s: float = 115e-9
+    vf_latency_s: float = 1.3e-6
     read_depth: int = 16
     relaxed_ordering: bool = True
     peer_read_bytes_per_s: float | None = None
@@ -200,6 +206,7 @@ _A30 = "A30 + ConnectX-6 at SYS, perftest #241 and ucx #9212"
 _EPYC = "EPYC 7452 + V100, StackOverflow 59277346"
 _VF = "HDR InfiniBand through a virtual function, AKS, aks-rdma-infiniband"
 _STRICT = "relaxed ordering off, ucx PR #8062 (AMD) and PR #10955 (Emerald Rapids)"
+_GDRCOPY = "gdrcopy_copylat on a V100, GDRCopy README"
 _SOCKETS = "NCCL AllReduce over IPoIB, aks-rdma-infiniband"
 _100G = "GPUDirect over 100GbE, MTU 1024, cloud-native-docs gpu-operator-rdma.rst"
 
@@ -208,16 +215,24 @@ _100G = "GPUDirect over 100GbE, MTU 1024, cloud-native-docs gpu-operator-rdma.rs
 FITTED: Mapping[str, str] = MappingProxyType(
     {
         "post_s": _H100,
-        "program_s": _H100,
+        "python_program_s": _H100,
         "qp_switch_s": _H100,
         "first_burst_bytes": _H100,
         "cpu_sigma": _H100,
         "qp_message_s": _100G,
         "vf_message_s": _VF,
         "vf_gap_s": _VF,
+        "vf_latency_s": _VF,
         "socket_packet_s": _SOCKETS,
         "peer.skylake_across": _A30,
         "peer.zen_2_read": _EPYC,
         "peer.strict_write": _STRICT,
+        "peer.zen_3_read": "180 Gb/s on Threadripper PRO, open-gpu-kernel-modules #1253",
+        "peer.broadwell_write": "E5-2650 v4 + P40, forums.developer.nvidia.com 55564",
+        "peer.power_9": "39 Gb/s on AC922, nv_peer_memory #66",
+        "gdrcopy_write_s": _GDRCOPY,
+        "gdrcopy_write_bytes_per_s": _GDRCOPY,
+        "gdrcopy_read_s": _GDRCOPY,
+        "gdrcopy_read_bytes_per_s": _GDRCOPY,
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gdviz.model.constants import Constants
 from gdviz.model.network import busy_s
 from gdviz.model.results import Side
 from gdviz.model.setup import End, Setup
@@ -37,10 +38,15 @@ def copy_s(end: End, setup: Setup, size_bytes: int) -> float:
     assert end.copy is not None
     reads = end is setup.sink
     if by_cpu(end, setup, size_bytes):
-        if reads:
-            return constants.gdrcopy_write_s + size_bytes / constants.gdrcopy_write_bytes_per_s
-        return constants.gdrcopy_read_s + size_bytes / constants.gdrcopy_read_bytes_per_s
+        return bar_copy_s(constants, size_bytes, to_gpu=reads)
     return constants.copy_start_s + busy_s(setup, end.copy, size_bytes, reads=reads)
+
+
+def bar_copy_s(constants: Constants, size_bytes: int, *, to_gpu: bool) -> float:
+    """Return seconds that a CPU takes to copy to or from GPU memory through the BAR."""
+    if to_gpu:
+        return constants.gdrcopy_write_s + size_bytes / constants.gdrcopy_write_bytes_per_s
+    return constants.gdrcopy_read_s + size_bytes / constants.gdrcopy_read_bytes_per_s
 
 
 def cpu_s(end: End, setup: Setup, size_bytes: int, batch: int) -> float:

@@ -40,13 +40,14 @@ def network(setup: Setup, size_bytes: int, *, idle: bool = True, whole_bytes: in
     Parameters
     ----------
     idle
-        Whether the queue pair was idle before, so that a long message waits for a first acknowledgement.
+        Whether the queue pair was idle before, so that a long message waits for a first acknowledgement,
+        and that the entry goes with the doorbell (`Constants.blueflame`).
     whole_bytes
         What the sentences call the size, where this is a chunk of something larger.
     """
     constants, op = setup.constants, setup.op
     local, remote = setup.local, setup.remote
-    stages = _posting(setup)
+    stages = _posting(setup, alone=idle)
     at = stages[-1].end_s
     if op is Op.READ:
         request_s = setup.one_way_s + message_bytes(1, setup.fabric, Op.WRITE) / wire_bytes_per_s(setup)
@@ -91,7 +92,7 @@ def network(setup: Setup, size_bytes: int, *, idle: bool = True, whole_bytes: in
     return Network(tuple(stages), landed, at + poll_s, cpu_s)
 
 
-def _posting(setup: Setup) -> list[Stage]:
+def _posting(setup: Setup, *, alone: bool) -> list[Stage]:
     constants, local = setup.constants, setup.local
     post_s = constants.post_s + constants.program_s / 2
     posted = post_s + local.host.latency_s
@@ -108,7 +109,7 @@ def _posting(setup: Setup) -> list[Stage]:
             text=_("The CPU rings the NIC's doorbell: a small write over PCIe."),
         ),
     ]  # fmt: skip
-    if constants.blueflame:
+    if constants.blueflame and alone:
         return stages
     stages.append(
         Stage(

@@ -41,6 +41,9 @@ class PeerCeilings:
 # NCCL reckons with 64 B packets where an Intel CPU passes traffic on (INTEL_P2P_OVERHEAD).
 _INTEL_PAYLOAD = 64
 
+_IVY_BRIDGE = PeerCeilings(
+    3.5e9, None, 0.22e9, 0.22e9, _INTEL_PAYLOAD, "read: UCX 1.22 (PHB); sockets: UCX 1.22 (SYS)"
+)
 _BROADWELL = PeerCeilings(
     3.5e9, 7.1e9, 3.5e9, 6e9, _INTEL_PAYLOAD,
     "read: UCX 1.22 (PHB); write: E5-2650 v4 + P40, forums.developer.nvidia.com 55564; sockets: NCCL",
@@ -56,10 +59,14 @@ _ZEN_1_2 = PeerCeilings(
     6.1e9, None, 5.1e9, 16e9, None,
     "read: EPYC 7452 + V100, StackOverflow 59277346; across: read UCX 1.22 (AMD SYS), write NCCL",
 )  # fmt: skip
-_ZEN_3_ON = PeerCeilings(
+_ZEN_3 = PeerCeilings(
     22.5e9, None, 16e9, 16e9, None,
     "180 Gb/s on Threadripper PRO: open-gpu-kernel-modules #1253; sockets: NCCL",
 )  # fmt: skip
+# Nothing is published of these; twice Zen 3's, as their links are twice as fast, is assumed.
+_ZEN_4_ON = PeerCeilings(
+    45e9, None, 32e9, 32e9, None, "assumed: twice Zen 3's; sockets: NCCL's for AMD, twice as well"
+)
 _POWER_9 = PeerCeilings(4.9e9, 4.9e9, 4.9e9, 4.9e9, None, "39 Gb/s on AC922: nv_peer_memory #66")
 _UNKNOWN = PeerCeilings(None, None, 6e9, 6e9, None, "sockets: NCCL's least (ARM, Zhaoxin)")
 
@@ -72,7 +79,7 @@ def peer_ceilings(cpu: Cpu | None) -> PeerCeilings:
         return _POWER_9
     vendor = cpu.vendor.lower()
     if "amd" in vendor:
-        return _ZEN_1_2 if (cpu.family or 0) <= 23 else _ZEN_3_ON
+        return _amd(cpu.family or 0, cpu.model or 0)
     if "intel" in vendor:
         model = cpu.model or 0
         # Family 6: Sapphire Rapids is 143, Emerald Rapids 207, Granite Rapids 173.
@@ -80,8 +87,18 @@ def peer_ceilings(cpu: Cpu | None) -> PeerCeilings:
             return _EMERALD_RAPIDS
         if model >= 143:
             return _SAPPHIRE_RAPIDS
-        return _SKYLAKE if model >= 85 else _BROADWELL
+        if model >= 85:
+            return _SKYLAKE
+        # Sandy Bridge is 45, Ivy Bridge 62, Haswell 63, Broadwell 79.
+        return _BROADWELL if model >= 63 or not model else _IVY_BRIDGE
     return _UNKNOWN
+
+
+def _amd(family: int, model: int) -> PeerCeilings:
+    """Return the ceilings of an EPYC or Threadripper: family 25 is Zen 3 and, in models 16 to 31, Zen 4."""
+    if family <= 23:
+        return _ZEN_1_2
+    return _ZEN_4_ON if family > 25 or 16 <= model < 32 else _ZEN_3
 
 
 def strict_write_bytes_per_s(cpu: Cpu | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gdviz.messages import _
@@ -43,7 +44,7 @@ class Profile:
     servers, tail
         In the order of a message's way, and a delay after the last, of a message among others.
     idle_s
-        What a message takes longer that finds the queue pair idle.
+        What a message takes longer that finds the queue pair idle; below 0 where it takes less.
     cpu_s
         CPU seconds a message costs, both ends together.
     parts
@@ -87,10 +88,7 @@ class Profile:
 
 def profile(setup: Setup, workload: Workload) -> Profile:
     """Return a workload's profile."""
-    depth = workload.depth
-    if workload.op is Op.READ:
-        depth = min(depth, setup.constants.read_depth)
-    window = depth * workload.qps
+    window = workload.depth * workload.qps
     batch = max(1, min(setup.constants.batch, window))
     build = _staged if setup.staged else _direct
     return build(setup, workload, window, batch)
@@ -104,6 +102,11 @@ def _direct(setup: Setup, workload: Workload, window: int, batch: int) -> Profil
     work_s = constants.post_s + constants.program_s / batch
     found.add(setup.local.cpu, CPU, _("Message rate"), work_s)
     found.crossings.setdefault(setup.local.cpu, 1)
+    if workload.op is Op.READ:
+        # The NIC itself keeps the others waiting; what the CPU does before and after is not in this window.
+        reads = min(workload.depth, constants.read_depth) * workload.qps
+        name = _("RDMA reads in flight")
+        found.add(setup.local.nic_place, "reads", name, _on_the_way_s(sent.stages) / reads)
     near = sent.stages[0].duration_s
     servers = (
         Server(work_s, near, cpu=True),
@@ -112,6 +115,12 @@ def _direct(setup: Setup, workload: Workload, window: int, batch: int) -> Profil
     tail = Server(0.0, sent.cpu_s - near, cpu=True)
     idle_s = alone.end_s - sent.end_s
     return Profile(workload, alone.stages, servers, tail, found, idle_s, window, work_s, 1)
+
+
+def _on_the_way_s(stages: Sequence[Stage]) -> float:
+    """Return seconds from a read request's leaving the NIC to the arrival of its last byte."""
+    at = {stage.key: stage for stage in stages}
+    return at["wire"].end_s - at["request"].start_s
 
 
 def _staged(setup: Setup, workload: Workload, window: int, batch: int) -> Profile:

@@ -88,7 +88,13 @@ class Setup:
     @property
     def one_way_s(self) -> float:
         """Seconds from NIC to NIC without the bits' own time."""
-        return one_way_s(self.fabric, self.constants)
+        late_s = self.constants.vf_latency_s if self.virtual else 0.0
+        return one_way_s(self.fabric, self.constants) + late_s
+
+    @property
+    def virtual(self) -> bool:
+        """Whether either NIC is a virtual function."""
+        return self.local.virtual_function or self.remote.virtual_function
 
     def inlined(self, size_bytes: int) -> bool:
         """Return whether a message travels inside its work queue entry: small, and out of host memory."""

@@ -26,7 +26,7 @@ from gdviz.model.workload import Endpoint, Fabric, Workload
 Array = npt.NDArray[np.float64]
 
 #: Lanes that belong to one transfer alone: its queue pairs, its CPU threads, its bounce buffers.
-_OWN = frozenset({CPU, RATE, "buffers"})
+_OWN = frozenset({CPU, RATE, "buffers", "reads"})
 
 #: A place of a node and its lane.
 _Resource = tuple[str, PlaceKind, str, str]

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from gdviz.machine import LinkLayer, Machine, reference_machine
-from gdviz.model import FITTED, DataPath, Endpoint, Fabric, Op, Workload, predict
+from gdviz.model import DEFAULTS, FITTED, DataPath, Endpoint, Fabric, Op, Workload, predict
 
 # H100 + ConnectX-7, 400 Gb/s RoCEv2, PIX, RC WRITE from Python: size, p50 us, GB/s (16 QPs, depth 64).
 H100_PIX = [
@@ -37,7 +37,9 @@ HUNDRED_GIGABIT = [
 
 @pytest.mark.parametrize(("size", "p50_us", "gigabytes"), H100_PIX)
 def test_h100_connectx7(pair, size, p50_us, gigabytes):
-    found = predict(*pair, Workload(Op.WRITE, DataPath.DIRECT, size, 64, 16), messages=2000)
+    python = replace(DEFAULTS, program_s=DEFAULTS.python_program_s)
+    work = Workload(Op.WRITE, DataPath.DIRECT, size, 64, 16)
+    found = predict(*pair, work, constants=python, messages=2000)
     assert found.bandwidth_bytes_per_s / 1e9 == pytest.approx(gigabytes, rel=0.05)
     assert found.latency.p50 * 1e6 == pytest.approx(p50_us, rel=0.05)
 
@@ -72,7 +74,5 @@ def test_a30_across_sockets_is_half_of_host_memory():
     assert "peer-to-peer" in gpu.bottleneck.name
 
 
-def test_fitted_constants_exist(pair):
-    from gdviz.model import DEFAULTS
-
+def test_fitted_constants_exist():
     assert all(hasattr(DEFAULTS, name) for name in FITTED if "." not in name)

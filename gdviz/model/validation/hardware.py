@@ -27,7 +27,7 @@ class Server:
     Attributes
     ----------
     cpu
-        Vendor, family and model of its CPUs, as CPUID gives them.
+        Vendor, family and model of its CPUs, as CPUID gives them; `POWER_9` for that.
     gpu, nic
         PCI vendor and device.
     gpu_gen, nic_gen
@@ -53,8 +53,9 @@ class Server:
         """Return it as a machine: both GPUs on the same side of the NIC."""
         vendor, family, model = self.cpu
         memory = self.memory_channels * 8 * self.memory_mega * 1e6
+        arch = "ppc64" if self.cpu == POWER_9 else "x86_64"
         cpus = tuple(
-            Cpu(f"cpu{n}", n, "x86_64", vendor, family, model, memory_bytes_per_s=memory) for n in range(2)
+            Cpu(f"cpu{n}", n, arch, vendor, family, model, memory_bytes_per_s=memory) for n in range(2)
         )
         far = "cpu1" if self.way is Way.SOCKETS else "cpu0"
         ports = tuple(
@@ -108,6 +109,8 @@ class Server:
         return replace(self, **changes)  # type: ignore[arg-type]
 
 
+POWER_9 = ("IBM", 0, 0)
+INTEL_BROADWELL = ("GenuineIntel", 6, 79)
 INTEL_ICE_LAKE = ("GenuineIntel", 6, 106)
 INTEL_SAPPHIRE_RAPIDS = ("GenuineIntel", 6, 143)
 INTEL_EMERALD_RAPIDS = ("GenuineIntel", 6, 207)

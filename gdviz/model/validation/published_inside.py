@@ -69,8 +69,9 @@ def _peer_both_ways(server: Server) -> Question:
 INSIDE: tuple[Table, ...] = (
     Table(
         "V5",
-        "pinned host memory to and from one GPU: H200 and H100 (Gen5), A100 (Gen4)",
-        "nvbandwidth in stas00/ml-engineering; Azure AI-benchmarking-guide; NVIDIA developer forum",
+        "pinned host memory to and from one GPU: H200 and H100 (Gen5), A100 (Gen4), RTX 2080 Ti (Gen3)",
+        "nvbandwidth in stas00/ml-engineering; Azure AI-benchmarking-guide; NVIDIA developer forum; "
+        "usadellab/Helixer #22",
         "copy bandwidth",
         "GB/s",
         (
@@ -80,6 +81,7 @@ INSIDE: tuple[Table, ...] = (
             Point("H100 in Azure, to the GPU", 51.0, 52.0, _copy(H100_CX7, to_gpu=True), 0.07),
             exactly("A100 in Azure, to the GPU", 26.28, _copy(A100_CX6, to_gpu=True), 0.07),
             exactly("A100, to the GPU", 24.8, _copy(A100_CX6, to_gpu=True), 0.07),
+            exactly("RTX 2080 Ti, best run, to the GPU", 13.1, _copy(V100_EPYC, to_gpu=True), 0.07),
         ),
     ),
     Table(

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from gdviz.model.constants import Constants
-from gdviz.model.predict import SIZES, predict
+from gdviz.model.predict import SIZES, predict, timeline
+from gdviz.model.results import Side
 from gdviz.model.sharing import Transfer, predict_together
 from gdviz.model.validation.table import Point, Question
 from gdviz.model.workload import DataPath, Endpoint, Fabric, Op, Workload
@@ -35,16 +36,35 @@ def bandwidth(
     return ask
 
 
-def latency_us(
-    ends: tuple[Endpoint, Endpoint], work: Workload, which: str, fabric: Fabric | None = None
-) -> Question:
+def latency_us(ends: tuple[Endpoint, Endpoint], work: Workload, which: str) -> Question:
     """Return the question for a percentile of the latency (``p50``, ``p99``), in microseconds."""
 
     def ask(constants: Constants) -> float:
-        found = predict(*ends, work, fabric=fabric, constants=constants, messages=_DRAWN)
+        found = predict(*ends, work, constants=constants, messages=_DRAWN)
         return float(getattr(found.latency, which)) * 1e6
 
     return ask
+
+
+def round_trip_us(ends: tuple[Endpoint, Endpoint], size_bytes: int) -> Question:
+    """Return the question for a SEND there and one back, each seen by a polling CPU, in microseconds."""
+
+    def ask(constants: Constants) -> float:
+        stages = timeline(*ends, Workload(Op.SEND, DataPath.DIRECT, size_bytes, 1, 1), constants=constants)
+        seen_s = next(s.end_s for s in stages if s.key == "poll" and s.side is Side.REMOTE)
+        return 2 * seen_s * 1e6
+
+    return ask
+
+
+def from_python(question: Question) -> Question:
+    """Return a question about a transfer that a Python program posts and polls."""
+    return lambda constants: question(replace(constants, program_s=constants.python_program_s))
+
+
+def times(count: int, question: Question) -> Question:
+    """Return a question for `count` of the same side by side, which share nothing."""
+    return lambda constants: count * question(constants)
 
 
 def together(

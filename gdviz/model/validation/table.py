@@ -52,6 +52,8 @@ class Table:
         Empty where nothing was published.
     unjudged
         Why the table is shown but not judged; empty where it is.
+    assumed
+        What the source leaves open and the question assumes; empty for nothing of weight.
     """
 
     key: str
@@ -61,3 +63,4 @@ class Table:
     unit: str
     points: tuple[Point, ...] = field(default=())
     unjudged: str = ""
+    assumed: str = ""
