@@ -14,7 +14,7 @@ from gdviz.machine import Machine, Nic
 from gdviz.rdma.flags import Access, AccessFlags
 from gdviz.rdma.requests import Completion, QpAddress, RecvRequest, SendRequest
 from gdviz.rdma.states import QpAttributes, QpState, QpType
-from gdviz.rdma.transfer import Bounce, RemoteRegion, Run, TransferSpec
+from gdviz.rdma.transfer import Bounce, RemoteRegion, Run, Service, TransferSpec
 from gdviz.rdma.translation import Translation
 
 HOST_PAGE_BYTES = 4096
@@ -358,6 +358,28 @@ class Provider(Protocol):
             The numbers do not fit: queue pairs, depth, bounce buffers.
         QueuePairStateError
             A queue pair is not in RTS.
+        """
+
+    def serve_transfer(
+        self,
+        qps: Sequence[QueuePair],
+        region: MemoryRegion,
+        remote: RemoteRegion,
+        spec: TransferSpec,
+        *,
+        bounce: Bounce | None = None,
+    ) -> Service:
+        """Do this node's part of a transfer that another node starts, until it is stopped.
+
+        It has to be there before the other node starts. What needs none (WRITE and READ on the direct path)
+        is served, too: by doing nothing. Where both ends live in one process, `start_transfer` sees to it.
+
+        Parameters
+        ----------
+        region, remote
+            This node's, and the region of the node that starts.
+        bounce
+            This node's bounce buffer and the other's.
         """
 
     def resources(self) -> Mapping[str, int]:

@@ -142,6 +142,8 @@ class QpAddress:
         First packet sequence number, 24 bits.
     gid
         Address of the port in the fabric.
+    lid
+        Its address in an InfiniBand subnet; 0 on Ethernet.
     """
 
     node: str
@@ -149,3 +151,4 @@ class QpAddress:
     qp_num: int
     psn: int
     gid: str
+    lid: int = 0

@@ -114,6 +114,9 @@ class TransferSpec:
         Used instead of the remote region's, to see what a wrong one does.
     post_receives
         For SEND: whether the other side posts receives.
+    ping_pong
+        Measure latency: one message at a time to and fro. The latency is then half a round trip (WRITE,
+        SEND) or a whole one (READ), as perftest has it. The two regions are written both ways.
     """
 
     op: Op = Op.WRITE
@@ -127,6 +130,7 @@ class TransferSpec:
     local_offset: int = 0
     rkey: int | None = None
     post_receives: bool = True
+    ping_pong: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -142,6 +146,11 @@ class TransferSpec:
                 if self.count < 1
                 else _("A transfer has at most {most} messages.").format(most=f"{MOST_MESSAGES:.0e}"),
                 "" if self.count < 1 else _("Give a duration instead."),
+            )
+        if self.ping_pong and (self.depth, self.qps, self.path) != (1, 1, DataPath.DIRECT):
+            raise TransferError(
+                _("A ping-pong has one message in flight, on one queue pair, on the direct path."),
+                _("Give depth=1."),
             )
         if self.duration_s is not None and not 0 < self.duration_s < math.inf:
             raise TransferError(_("A transfer lasts more than no time, and ends."))
@@ -267,6 +276,17 @@ class TransferResult:
     status: WcStatus
     simulated: bool
     prediction: Prediction
+
+
+class Service(Protocol):
+    """The other end's part of a transfer: receives, bounce buffers, the way back of a ping-pong."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has ended by itself, because the transfer broke."""
+
+    def stop(self) -> None:
+        """End it; one that has ended is fine."""
 
 
 class Run(Protocol):

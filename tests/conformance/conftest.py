@@ -33,6 +33,7 @@ from gdviz.rdma import (
     TransferSpec,
 )
 from gdviz.rdma.simulated import SimulatedNetwork
+from tests.conformance import soft_roce
 
 
 @dataclass
@@ -79,12 +80,16 @@ class Bench:
     a: End
     b: End
     step: Callable[[float], None]
+    #: Retries of a connection that shall give up soon; real ones need to bear a slow machine.
+    patience: dict[str, int] = field(
+        default_factory=lambda: {"timeout": 10, "retry_count": 2, "rnr_retry": 2, "min_rnr_timer": 1}
+    )
 
     def connect(self, **limits: int) -> tuple[QueuePair, QueuePair]:
         """Return two queue pairs in RTS that talk to each other and give up soon."""
         left, right = self.a.queue_pair(**limits), self.b.queue_pair(**limits)
         for one, other in ((left, right), (right, left)):
-            one.connect(other.address, timeout=10, retry_count=2, rnr_retry=2, min_rnr_timer=1)
+            one.connect(other.address, **self.patience)
         return left, right
 
     def poll(self, queue: CompletionQueue, count: int = 1, tries: int = 400) -> list[Completion]:
@@ -143,13 +148,32 @@ def _simulated(memory: str) -> Iterator[Bench]:
         assert not any(end.provider.resources().values())
 
 
+def _soft_roce(memory: str, binding: str) -> Iterator[Bench]:
+    for providers in soft_roce.pair(bindings=(binding,)):
+        part = "gpu0" if memory == "gpu" else "cpu0"
+        location = Location("gpu" if memory == "gpu" else "host", part)
+        one, two = (End(provider, "rxe0", location) for provider in providers)
+        yield Bench(
+            one, two, soft_roce.step, {"timeout": 14, "retry_count": 2, "rnr_retry": 2, "min_rnr_timer": 1}
+        )
+        for provider in providers:
+            provider.close()
+            assert not any(provider.resources().values())
+
+
 BENCHES: dict[str, Callable[[], Iterator[Bench]]] = {
     "simulated-gpu": lambda: _simulated("gpu"),
     "simulated-host": lambda: _simulated("host"),
+    "pyverbs-gpu": lambda: _soft_roce("gpu", "pyverbs"),
+    "ibverbs-host": lambda: _soft_roce("host", "ibverbs"),
 }
 
 
-@pytest.fixture(params=BENCHES)
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=() if name.startswith("simulated") else pytest.mark.vm) for name in BENCHES
+    ]
+)
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     yield from BENCHES[request.param]()
 

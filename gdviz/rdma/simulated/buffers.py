@@ -10,9 +10,9 @@ import numpy as np
 from gdviz.errors import AllocationError, UnknownDeviceError, VerbsError
 from gdviz.messages import _
 from gdviz.quantities import format_size
+from gdviz.rdma.patterns import Pattern
 from gdviz.rdma.provider import HOST_PAGE_BYTES, Location
 from gdviz.rdma.simulated.memory import SparseMemory
-from gdviz.rdma.patterns import Pattern
 from gdviz.rdma.simulated.spaces import AddressSpace
 
 if TYPE_CHECKING:

@@ -150,6 +150,11 @@ def check_start(pairs: Sequence[SimulatedQueuePair], spec: TransferSpec, bounce:
     QueuePairStateError
         A queue pair is not in RTS.
     """
+    if spec.ping_pong:
+        raise TransferError(
+            _("A ping-pong is for real nodes."),
+            _("The simulator's latencies are those of idle paths: depth=1."),
+        )
     if len(pairs) != spec.qps or len(set(pairs)) != len(pairs):
         raise TransferError(
             _("The transfer wants {wanted} queue pairs and has {given}.").format(

@@ -21,6 +21,7 @@ from gdviz.rdma.simulated.devices import SimulatedDevice
 from gdviz.rdma.simulated.host import SimulatedHost
 from gdviz.rdma.simulated.queue_pairs import SimulatedQueuePair
 from gdviz.rdma.simulated.regions import SimulatedRegion
+from gdviz.rdma.simulated.runs import UnneededService
 from gdviz.rdma.simulated.spaces import AddressSpace
 from gdviz.rdma.transfer import Bounce, RemoteRegion, TransferSpec
 
@@ -154,6 +155,20 @@ class SimulatedProvider:
         run = BulkRun(self.network, self, pairs, local, remote, spec, bounce)
         self.network.runs.add(run)
         return run
+
+    def serve_transfer(
+        self,
+        qps: Sequence[QueuePair],
+        region: MemoryRegion,
+        remote: RemoteRegion,
+        spec: TransferSpec,
+        *,
+        bounce: Bounce | None = None,
+    ) -> UnneededService:
+        """Do nothing: a simulated transfer moves the bytes of both its ends."""
+        del qps, region, remote, spec, bounce
+        self.check_open()
+        return UnneededService()
 
     def resources(self) -> Mapping[str, int]:
         """Return how many there are of each: pd, cq, qp, mr, buffer, run."""

@@ -71,6 +71,15 @@ class BulkRuns:
         self._runs = [run for run in self._runs if not run.state.final]
 
 
+class UnneededService:
+    """The other end's part of a simulated transfer, which has none."""
+
+    failed = False
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+
 def _step(run: BulkRun, to_s: float) -> None:
     """Bring a run up to a time; one that breaks ends alone, for the nodes have others to serve."""
     try:

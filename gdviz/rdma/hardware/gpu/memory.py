@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 from collections.abc import Callable
@@ -71,8 +72,8 @@ class GpuMemory:
             with suppress(GdvizError):  # an old driver: the synchronisation below does it there
                 cuda.flush_inbound(self.gpu)
             runtime.deviceSynchronize()
-            anchor = (cuda.ctypes.c_char * length).from_buffer(target)
-            runtime.memcpy(cuda.ctypes.addressof(anchor), self.address + offset, length, _TO_HOST)
+            anchor = (ctypes.c_char * length).from_buffer(target)
+            runtime.memcpy(ctypes.addressof(anchor), self.address + offset, length, _TO_HOST)
         return bytes(target)
 
     def write(self, offset: int, data: bytes) -> None:
@@ -80,9 +81,9 @@ class GpuMemory:
         if not data:
             return
         runtime = self._cupy.cuda.runtime
-        source = (cuda.ctypes.c_char * len(data)).from_buffer_copy(data)
+        source = (ctypes.c_char * len(data)).from_buffer_copy(data)
         with self._cupy.cuda.Device(self.gpu):
-            runtime.memcpy(self.address + offset, cuda.ctypes.addressof(source), len(data), _TO_DEVICE)
+            runtime.memcpy(self.address + offset, ctypes.addressof(source), len(data), _TO_DEVICE)
             runtime.deviceSynchronize()
 
     def close(self) -> None:
@@ -128,9 +129,9 @@ def register(
         return domain.register(address, length, access), "nvidia-peermem", None
     except OSError as error:
         raise RegistrationError(
-            _(
-                "GPU memory cannot be registered. By dma-buf: {first} By nvidia-peermem: {second}."
-            ).format(first=by_dma_buf, second=_told(error)),
+            _("GPU memory cannot be registered. By dma-buf: {first} By nvidia-peermem: {second}.").format(
+                first=by_dma_buf, second=_told(error)
+            ),
             _(
                 "Either `modprobe nvidia-peermem`, or dma-buf: kernel 5.12 or later, open GPU kernel modules, "
                 "rdma-core 34 or later, and the binding `pip install 'gdviz[rdma]'`."

@@ -24,7 +24,6 @@ from gdviz.rdma.hardware.worker.staged import StagedWork
 from gdviz.rdma.hardware.worker.work import Order, Report, Work
 from gdviz.rdma.requests import Opcode, RecvRequest, SendRequest
 
-
 #: Entries of a GID table that are looked at.
 MOST_GIDS = 16
 
@@ -152,7 +151,7 @@ class Commands:
             raise _refuse(errno.EINVAL)
         made = opened.domain.pair(queues[0].queue, queues[1].queue, kind, capacity)
         numbers = (capacity.max_send_wr, capacity.max_recv_wr, capacity.max_inline)
-        pair = OpenedPair(opened, made, *queues, *numbers)
+        pair = OpenedPair(opened, made, queues[0], queues[1], *numbers)
         opened.users += 1
         for queue in queues:
             queue.pairs[made.qp_num] = pair

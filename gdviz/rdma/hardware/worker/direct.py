@@ -39,7 +39,9 @@ class Lane:
         self.notes = Notes(pair, SendSide(pair))
         self.free = order.depth
         #: Messages that the other side has receives for; None where it needs none.
-        self.credit: int | None = order.window if order.opcode is Opcode.SEND and order.post_receives else None
+        self.credit: int | None = (
+            order.window if order.opcode is Opcode.SEND and order.post_receives else None
+        )
         self.flying: deque[tuple[int, float]] = deque()
         period = order.slots // gcd(order.slots, lanes)
         ring = period // gcd(period, most)

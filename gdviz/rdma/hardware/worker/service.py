@@ -1,5 +1,6 @@
 """The other end of a transfer that needs work there: receives to be posted, bounce buffers to be emptied or
-filled. It goes on until it is stopped, or its queue pairs break or go."""
+filled. It goes on until it is stopped, or its queue pairs break or go.
+"""
 
 from __future__ import annotations
 

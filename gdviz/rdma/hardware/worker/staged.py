@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from gdviz.clock import fine_seconds
 from gdviz.rdma.hardware.backends.base import Chain, Completed
@@ -140,9 +141,10 @@ class StagedWork(Work):
                 self.state = "draining"
             for lane in self._lanes:
                 lane.copies.look()
-                self._fetch(lane, now) if self._reads else self._send(lane, now)
-                if self.final:
-                    return
+                if self._reads:
+                    self._fetch(lane, now)
+                else:
+                    self._send(lane, now)
             self._poll()
             if not self.final:
                 self._look(now)
@@ -162,7 +164,7 @@ class StagedWork(Work):
             lane.begun += 1
             if number % lane.cut.pieces == 0:
                 lane.starts.append(fine_seconds())
-            lane.fill(number, lambda number=number: self._filled(lane, number))
+            lane.fill(number, partial(self._filled, lane, number))
         if lane.begun > lane.taken and now_s - lane.heard_s > SILENCE_S and not lane.side.waiting:
             lane.heard_s = now_s
             lane.notes.probe()
@@ -230,8 +232,7 @@ class StagedWork(Work):
     def _look(self, now_s: float) -> None:
         limits = [lane.cut.limit for lane in self._lanes]
         if self.state == "running" and all(
-            limit is not None and lane.begun >= limit
-            for lane, limit in zip(self._lanes, limits, strict=True)
+            limit is not None and lane.begun >= limit for lane, limit in zip(self._lanes, limits, strict=True)
         ):
             self.state = "draining"
         if self.state == "draining" or self.stopping:

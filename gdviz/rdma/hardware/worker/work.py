@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gdviz.clock import cpu_seconds, fine_seconds
 from gdviz.rdma.hardware.backends.base import Completed
@@ -55,7 +55,6 @@ class Order:
     staged: bool = False
     bounce: tuple[tuple[int, int, int], tuple[int, int, int]] | None = None
     post_receives: bool = True
-    imm: bool = False
 
     @property
     def slots(self) -> int:
@@ -65,10 +64,6 @@ class Order:
     def offset(self, message: int) -> int:
         """Return where a message lies; the last of a round ends at the span's end."""
         return min(message % self.slots * self.size_bytes, self.span_bytes - self.size_bytes)
-
-    def shifted(self, **changes: int) -> Order:
-        """Return the same with some numbers changed."""
-        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""Two real nodes in one guest: soft-RoCE's device with two addresses, a worker process for each node."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from gdviz.machine import Cpu, Gpu, LinkLayer, Machine, Nic, Parts
+from gdviz.rdma.hardware import HardwareProvider
+
+#: Everything takes longer where the processor is emulated.
+SLOWER = 20
+
+#: The GID table's entries of the two addresses (0 is the link-local one).
+GID_INDEX = {"a": 1, "b": 2}
+
+
+def machine(name: str) -> Machine:
+    """Describe the guest; its GPU is made up, and host memory stands in for it."""
+    cpu = Cpu("cpu0", 0)
+    nic = Nic(
+        "rxe0",
+        0,
+        "cpu0",
+        None,
+        "rxe0",
+        "soft-RoCE",
+        0,
+        link_layer=LinkLayer.ETHERNET,
+        speed_bytes_per_s=1.25e9,
+    )
+    gpu = Gpu("gpu0", 0, "cpu0", "0000:01:00.0")
+    return Machine(name, Parts(cpus=(cpu,), nics=(nic,), gpus=(gpu,)))
+
+
+def provider(name: str, **options: object) -> HardwareProvider:
+    return HardwareProvider(machine(name), gid_index=GID_INDEX[name], **options)  # type: ignore[arg-type]
+
+
+def step(seconds: float) -> None:
+    time.sleep(seconds * SLOWER)
+
+
+def pair(**options: object) -> Iterator[tuple[HardwareProvider, HardwareProvider]]:
+    if not _device_is_here():
+        pytest.skip("no RDMA device rxe0")
+    with provider("a", **options) as a, provider("b", **options) as b:
+        yield a, b
+
+
+def _device_is_here() -> bool:
+    from pathlib import Path
+
+    return Path("/sys/class/infiniband/rxe0").exists()
