@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gdviz.cli.output import print_json, print_table
-from gdviz.messages import _, ngettext
+from gdviz.messages import _
 
 if TYPE_CHECKING:
     from gdviz.model.validation import Point, Row
@@ -41,6 +41,15 @@ def command(points: bool, as_json: bool) -> None:
         ),
         [_cells(row) for row in rows],
     )
+    click.echo()
+    print_table(
+        (_("check"), _("source"), _("constants fitted to it")),
+        [
+            (row.table.key, row.table.source or "-", ", ".join(row.fitted) or _("nothing fitted"))
+            for row in rows
+            if row.points
+        ],
+    )
     if points:
         click.echo()
         _print_points(rows)
@@ -54,6 +63,8 @@ def command(points: bool, as_json: bool) -> None:
     for row in rows:
         if row.table.unjudged:
             click.echo(_("{key}: not judged: {why}.").format(key=row.table.key, why=row.table.unjudged))
+        if row.table.assumed:
+            click.echo(_("{key}: assumed: {what}.").format(key=row.table.key, what=row.table.assumed))
 
 
 def row_as_dict(row: Row) -> dict[str, object]:
@@ -72,6 +83,7 @@ def row_as_dict(row: Row) -> dict[str, object]:
         "within": row.within,
         "fitted": list(row.fitted),
         "note": table.unjudged or None,
+        "assumed": table.assumed or None,
         "values": [
             {
                 "what": each.point.what,
@@ -100,7 +112,6 @@ def _counts(rows: tuple[Row, ...]) -> dict[str, int]:
 def _cells(row: Row) -> tuple[str, ...]:
     tolerances = sorted({each.point.tolerance for each in row.points})
     verdict = _("not judged") if row.within is None else _("within") if row.within else _("OUTSIDE")
-    fitted = ngettext("{n} constant", "{n} constants", len(row.fitted)).format(n=len(row.fitted))
     return (
         row.table.key,
         str(len(row.points)),
@@ -108,7 +119,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         _percent(row.largest_error, signed=True),
         "/".join(_percent(each) for each in tolerances) or "-",
         verdict,
-        fitted if row.fitted else "-",
+        str(len(row.fitted)),
         row.table.setup,
     )
 

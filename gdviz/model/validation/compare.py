@@ -45,7 +45,8 @@ class Row:
     Attributes
     ----------
     fitted
-        Names of the constants that were fitted to this table.
+        Names of the constants that were fitted to this table, or to another on the same hardware that
+        decides this one as well.
     """
 
     table: Table
@@ -76,7 +77,7 @@ def compare(tables: Iterable[Table], constants: Constants = DEFAULTS) -> tuple[R
         Row(
             table,
             tuple(Compared(point, point.ask(constants)) for point in table.points),
-            tuple(name for name, source in FITTED.items() if source == table.source),
+            tuple(name for name, source in FITTED.items() if source in (table.source, *table.leans_on)),
         )
         for table in tables
     )

@@ -69,9 +69,8 @@ def _peer_both_ways(server: Server) -> Question:
 INSIDE: tuple[Table, ...] = (
     Table(
         "V5",
-        "pinned host memory to and from one GPU: H200 and H100 (Gen5), A100 (Gen4), RTX 2080 Ti (Gen3)",
-        "nvbandwidth in stas00/ml-engineering; Azure AI-benchmarking-guide; NVIDIA developer forum; "
-        "usadellab/Helixer #22",
+        "pinned host memory to and from one GPU: H200 and H100 (Gen5), A100 (Gen4)",
+        "nvbandwidth in stas00/ml-engineering; Azure AI-benchmarking-guide; NVIDIA developer forum",
         "copy bandwidth",
         "GB/s",
         (
@@ -81,18 +80,21 @@ INSIDE: tuple[Table, ...] = (
             Point("H100 in Azure, to the GPU", 51.0, 52.0, _copy(H100_CX7, to_gpu=True), 0.07),
             exactly("A100 in Azure, to the GPU", 26.28, _copy(A100_CX6, to_gpu=True), 0.07),
             exactly("A100, to the GPU", 24.8, _copy(A100_CX6, to_gpu=True), 0.07),
-            exactly("RTX 2080 Ti, best run, to the GPU", 13.1, _copy(V100_EPYC, to_gpu=True), 0.07),
         ),
     ),
     Table(
         "V5 Gen3",
-        "V100 in an undescribed host",
-        "NVIDIA developer forum",
+        "Gen3 GPUs in hosts that are not described",
+        "NVIDIA developer forum; rCUDA (K40); usadellab/Helixer #22 (RTX 2080 Ti)",
         "copy bandwidth",
         "GB/s",
         (
             exactly("V100, to the GPU", 9.6, _copy(V100_EPYC, to_gpu=True), 0.07),
             exactly("V100, from the GPU", 11.4, _copy(V100_EPYC, to_gpu=False), 0.07),
+            exactly("T4, to the GPU", 9.7, _copy(V100_EPYC, to_gpu=True), 0.07),
+            exactly("T4, from the GPU", 11.1, _copy(V100_EPYC, to_gpu=False), 0.07),
+            exactly("K40, to the GPU", 10.06, _copy(V100_EPYC, to_gpu=True), 0.07),
+            Point("RTX 2080 Ti, to the GPU", 7.1, 13.1, _copy(V100_EPYC, to_gpu=True), 0.07),
         ),
         unjudged="neither the host nor its packet size is stated",
     ),
@@ -118,6 +120,7 @@ INSIDE: tuple[Table, ...] = (
             Point("A40 both ways, through the host", 19.1, 21.2, _staged(A40_EPYC), 0.10),
             Point("A40 both ways, direct", 39.2, 50.4, _peer_both_ways(A40_EPYC), 0.10),
         ),
+        assumed="the driver stages in chunks of 512 KiB, waits for each, and copies both ways share one staging",
     ),
     Table(
         "staged",

@@ -146,6 +146,7 @@ PATHS: tuple[Table, ...] = (
                 0.0,
             ),
         ),
+        leans_on=(_A30,),
     ),
     Table(
         "V11",

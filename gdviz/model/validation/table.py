@@ -54,6 +54,8 @@ class Table:
         Why the table is shown but not judged; empty where it is.
     assumed
         What the source leaves open and the question assumes; empty for nothing of weight.
+    leans_on
+        Sources of other tables on the same hardware whose fitted constants decide this one as well.
     """
 
     key: str
@@ -64,3 +66,4 @@ class Table:
     points: tuple[Point, ...] = field(default=())
     unjudged: str = ""
     assumed: str = ""
+    leans_on: tuple[str, ...] = ()
