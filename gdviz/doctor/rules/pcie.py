@@ -115,8 +115,8 @@ def _redirect_effect(node: NodeEvidence, pairs: list[tuple[str, str]]) -> tuple[
         straight, bent = pair_rate(machine, path.gpu, path.nic), redirected_rate(machine, path)
         if straight and bent and bent < straight:
             numbers = _(
-                "By the model {pair} falls from about {straight} to {bent} each way where it sends and receives "
-                "at once, as a ring does."
+                "By the model {pair} falls from about {straight} to {bent} each way where it sends and"
+                " receives at once, as a ring does."
             ).format(pair=f"{gpu.label}-{nic.label}", straight=format_rate(straight), bent=format_rate(bent))
             return f"{text} {numbers}", straight - bent
     return text, 0.0
