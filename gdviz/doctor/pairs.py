@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gdviz.doctor.evidence import software
 from gdviz.doctor.evidence.devices import Device
@@ -51,7 +52,7 @@ def _worth_telling(node: NodeEvidence, gpu: Device, nic: Device) -> bool:
 def pair(node: NodeEvidence, gpu: Device, nic: Device, can_register: bool | None) -> Pair:
     """Return one pair with its verdicts."""
     question = question_of(node, gpu, nic)
-    nccl = _nccl(node, gpu, nic, question)
+    nccl = _with_proxy(node, gpu, nic, question, _nccl(node, gpu, nic, question))
     direct = node.env("UCX_IB_GPU_DIRECT_RDMA")
     tls = node.env("UCX_TLS")
     ucx = ucx_verdict(can_register, tls=value_of(tls), direct_rdma=value_of(direct))
@@ -148,6 +149,31 @@ def _nccl(node: NodeEvidence, gpu: Device, nic: Device, question: Question) -> V
         why = _("NCCL finds no way to register GPU memory: no peer-memory module, no DMA-BUF.")
         return Verdict(False, why)
     return verdict
+
+
+#: The first release that sends over NVLink to a GPU nearer to the NIC (PXN).
+_PXN = NcclVersion(2, 12)
+
+
+def _with_proxy(
+    node: NodeEvidence, gpu: Device, nic: Device, question: Question, verdict: Verdict
+) -> Verdict:
+    """Add to a 'no' for distance that NCCL can send over NVLink through a GPU that is near the NIC."""
+    near = ("PIX", "PXB")
+    off = node.env("NCCL_PXN_DISABLE")
+    disabled = off is not None and off.value.strip() not in ("", "0")
+    if verdict.gdr is not False or not question.nvlink or question.distance in near or disabled:
+        return verdict
+    if question.nic_gdr is not True or (question.version or LATEST) < _PXN:
+        return verdict
+    peer = next(
+        (other for other in node.joined.gpus if other is not gpu and nccl_distance(node, other, nic) in near),
+        None,
+    )
+    if peer is None:
+        return verdict
+    text = _("With PXN, sends can go over NVLink to {peer}, which is near this NIC.").format(peer=peer.label)
+    return replace(verdict, why=f"{verdict.why} {text}")
 
 
 def _seen(node: NodeEvidence, gpu: Device, nic: Device, version: NcclVersion) -> Verdict | None:

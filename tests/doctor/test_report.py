@@ -165,3 +165,13 @@ def test_acs_that_only_root_can_see_is_untold(tmp_path: Path) -> None:
     report = diagnose(tmp_path)
     assert "acs-on-path" not in report.codes
     assert "acs-on-path" in [each.code for each in report.untold]
+
+
+def test_a_far_pair_of_an_nvlink_machine_can_send_through_a_near_gpu(tmp_path: Path) -> None:
+    report = examined("nvlink-asymmetric/near-miss", tmp_path)
+    far = next(pair for pair in report.pairs if (pair.gpu, pair.nic) == ("GPU0", "mlx5_1"))
+    assert far.gdr is False
+    assert "PXN" in far.why
+    assert "GPU1" in far.why
+    without = report.what_if(env={"NCCL_PXN_DISABLE": "1"})
+    assert not any("PXN" in pair.why for pair in without.pairs)
