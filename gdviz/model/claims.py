@@ -1,7 +1,8 @@
 """What is often said of the two paths, beside what the model computes for two usual machines.
 
 The claims are ranges that circulate in introductions to GPUDirect RDMA. Each is computed for a pair of
-H100 nodes with ConnectX-7 and a pair of A100 nodes with ConnectX-6; a sentence says what sets the figure.
+H100 nodes with ConnectX-7 and a pair of A100 nodes with ConnectX-6. A sentence says what sets the figure,
+and where it lies outside the range, which change of the software or of the load would bring it there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from gdviz.machine import Machine, reference_machine
-from gdviz.messages import _
+from gdviz.messages import _, ngettext
 from gdviz.model.breakdown import breakdown
 from gdviz.model.constants import DEFAULTS, Constants
 from gdviz.model.predict import predict
@@ -61,10 +62,6 @@ class Claim:
         )
 
 
-#: Asks the same with some constants changed.
-Again = Callable[..., Prediction]
-
-
 @dataclass(frozen=True, slots=True)
 class _Said:
     """A quantity and what is claimed of it by path: (low, high)."""
@@ -75,7 +72,7 @@ class _Said:
     staged: tuple[float | None, float | None]
     direct: tuple[float | None, float | None]
     figure: Callable[[Prediction, Machine], float]
-    why: Callable[[Prediction, Again], str]
+    why: Callable[[Prediction], str]
 
 
 def claims(constants: Constants = DEFAULTS, *, messages: int = 10_000, seed: int = 1) -> tuple[Claim, ...]:
@@ -101,14 +98,17 @@ def _computed(key: str, said: _Said, constants: Constants, messages: int, seed: 
             seed=seed,
         )
         found = ask(constants=constants)
-
-        def again(ask: partial[Prediction] = ask, **changes: Any) -> Prediction:
-            return ask(constants=replace(constants, **changes))
-
         pair = f"{gpu.name} / {nic.model}"
-        yield Claim(
-            pair, path, said.what, said.unit, low, high, said.figure(found, near), said.why(found, again)
-        )
+        figure = said.figure(found, near)
+        claim = Claim(pair, path, said.what, said.unit, low, high, figure, said.why(found))
+        if not claim.agrees:
+            more = _what_it_takes(claim, partial(_figure, said, near, ask), constants)
+            claim = replace(claim, why=f"{claim.why}; {more}")
+        yield claim
+
+
+def _figure(said: _Said, machine: Machine, ask: partial[Prediction], constants: Constants) -> float:
+    return said.figure(ask(constants=constants), machine)
 
 
 def _said() -> tuple[_Said, ...]:
@@ -139,26 +139,25 @@ def _share_of_port(found: Prediction, machine: Machine) -> float:
     return found.bandwidth_bytes_per_s / port * 100
 
 
-def _longest_stages(found: Prediction, _again: Again) -> str:
-    parts = sorted(breakdown(found.stages), key=lambda part: -part[1])[:3]
-    listed = ", ".join(f"{stage.name} {format_duration(seconds)}" for stage, seconds in parts)
+def _longest_stages(found: Prediction) -> str:
+    parts: dict[str, float] = {}
+    for stage, seconds in breakdown(found.stages):
+        parts[stage.name] = parts.get(stage.name, 0.0) + seconds
+    longest = sorted(parts.items(), key=lambda part: -part[1])[:3]
+    listed = ", ".join(f"{name} {format_duration(seconds)}" for name, seconds in longest)
     cpu_s = sum(seconds for stage, seconds in breakdown(found.stages) if stage.cpu)
     return _("longest: {stages}; the CPU works for {cpu} of it").format(
         stages=listed, cpu=format_duration(cpu_s)
     )
 
 
-def _narrowest(found: Prediction, again: Again) -> str:
-    text = _("limited by: {name}").format(name=found.bottleneck.name)
-    if found.workload.path is DataPath.STAGED:
-        simple: float = again(bounce_buffers=1).bandwidth_bytes_per_s
-        text += "; " + _("copies and wire overlap; with one bounce buffer it is {rate}").format(
-            rate=format_rate(simple)
-        )
-    return text
+def _narrowest(found: Prediction) -> str:
+    return _("limited by {name}: {rate}").format(
+        name=found.bottleneck.name, rate=format_rate(found.bottleneck.bytes_per_s)
+    )
 
 
-def _cpu_work(found: Prediction, _again: Again) -> str:
+def _cpu_work(found: Prediction) -> str:
     per_message = found.cpu_share / found.messages_per_s
     return _("{time} of CPU for each message of {size}, {rate:.3g} messages a second").format(
         time=format_duration(per_message),
@@ -167,8 +166,45 @@ def _cpu_work(found: Prediction, _again: Again) -> str:
     )
 
 
-def _tail(found: Prediction, _again: Again) -> str:
+def _tail(found: Prediction) -> str:
     late_s = found.latency.p99 - found.latency.p50
     return _(
-        "{late} over the median, from interrupts and scheduling of the CPUs; no congestion is assumed"
-    ).format(late=format_duration(late_s))
+        "{late} over the median, from the CPUs' interrupts and scheduling, with no congestion; "
+        "the latest of all drawn takes {latest}"
+    ).format(late=format_duration(late_s), latest=format_duration(found.latency.max))
+
+
+def _what_if() -> tuple[tuple[str, tuple[float, ...], Callable[[float], str]], ...]:
+    """Return constants that a program or its load decides, values to try, and words for them."""
+    return (
+        (
+            "bounce_buffers", (4, 3, 2, 1),
+            lambda n: ngettext("{n} bounce buffer", "{n} bounce buffers", int(n)).format(n=int(n)),
+        ),
+        (
+            "chunk_bytes", tuple(2.0**power for power in (20, 18, 21, 17, 22, 16)),
+            lambda size: _("chunks of {size}").format(size=format_size(int(size))),
+        ),
+        (
+            "program_s", (0.5e-6, 1e-6, 2e-6, 4e-6),
+            lambda s: _("a program that adds {time} to each call").format(time=format_duration(s)),
+        ),
+        (
+            "preempt_hz", (100.0, 300.0, 1000.0, 3000.0),
+            lambda hz: _("other threads taking the CPU {hz:g} times a second").format(hz=hz),
+        ),
+    )  # fmt: skip
+
+
+def _what_it_takes(claim: Claim, figure: Callable[[Constants], float], constants: Constants) -> str:
+    """Return the first single change that brings a figure into the claimed range, in words."""
+    for name, values, words in _what_if():
+        for value in values:
+            usual = getattr(constants, name)
+            change: dict[str, Any] = {name: type(usual)(value)}
+            there = replace(claim, computed=figure(replace(constants, **change)))
+            if there.agrees:
+                return _("it would be {figure:.3g} {unit} with {change} instead of {usual}").format(
+                    figure=there.computed, unit=claim.unit, change=words(value), usual=words(usual)
+                )
+    return _("no single change of bounce buffers, chunks, program or load that was tried brings it there")

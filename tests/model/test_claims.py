@@ -69,3 +69,25 @@ def test_the_command_prints_claimed_beside_computed() -> None:
     table = CliRunner().invoke(cli.main, ["claims"]).stdout
     assert "10-20 us" in table
     assert "> 90 %" in table
+
+
+def test_where_it_differs_it_says_what_would_bring_it_there(found: tuple[Claim, ...]) -> None:
+    share = pick(found, "H100", DataPath.STAGED, "share of the port")
+    assert not share.agrees
+    assert "Copy engine" in share.why
+    assert "3 bounce buffers instead of 8" in share.why
+    (again,) = (
+        c
+        for c in claims(replace(DEFAULTS, bounce_buffers=3), messages=200)
+        if (c.pair, c.path, c.what) == (share.pair, share.path, share.what)
+    )
+    assert again.agrees
+    assert "would be" not in again.why
+
+
+def test_the_sentence_follows_the_limit() -> None:
+    # A slow wait for copies, and not the engine, then limits; the words change with it.
+    slow = claims(replace(DEFAULTS, copy_wait_s=40e-6), messages=200)
+    share = pick(slow, "H100", DataPath.STAGED, "share of the port")
+    assert "Copy engine" not in share.why
+    assert "CPU" in share.why or "Bounce buffers" in share.why

@@ -120,7 +120,7 @@ INSIDE: tuple[Table, ...] = (
             Point("A40 both ways, through the host", 19.1, 21.2, _staged(A40_EPYC), 0.10),
             Point("A40 both ways, direct", 39.2, 50.4, _peer_both_ways(A40_EPYC), 0.10),
         ),
-        assumed="the driver stages in chunks of 512 KiB, waits for each, and copies both ways share one staging",
+        assumed="the driver stages in chunks of 512 KiB, waits for each, and stages both ways at once",
     ),
     Table(
         "staged",
