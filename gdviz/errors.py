@@ -5,7 +5,10 @@ A user's mistake ends in one of these, never in a bare traceback from below.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class GdvizError(Exception):
