@@ -46,7 +46,10 @@ def _meanings() -> dict[WcStatus, str]:
     return {
         WcStatus.SUCCESS: _("Done: the bytes are where they were sent."),
         WcStatus.LOC_LEN_ERR: _("The message is longer than this side's buffers, or than the port carries."),
-        WcStatus.LOC_QP_OP_ERR: _("The work request is not one that this queue pair can do."),
+        WcStatus.LOC_QP_OP_ERR: _(
+            "The work request is not one that this queue pair can do. "
+            "Soft-RoCE says so, too, where a local address or lkey is wrong."
+        ),
         WcStatus.LOC_PROT_ERR: _(
             "A local address is outside of its memory region, the lkey names none of this protection domain, "
             "or the region does not allow local writes."

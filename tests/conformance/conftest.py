@@ -31,6 +31,7 @@ from gdviz.rdma import (
     SendRequest,
     Sge,
     TransferSpec,
+    WcStatus,
 )
 from gdviz.rdma.simulated import SimulatedNetwork
 from tests.conformance import soft_roce
@@ -84,6 +85,13 @@ class Bench:
     patience: dict[str, int] = field(
         default_factory=lambda: {"timeout": 10, "retry_count": 2, "rnr_retry": 2, "min_rnr_timer": 1}
     )
+
+    #: Statuses that a device is known to give instead, by rule.
+    quirks: dict[str, WcStatus] = field(default_factory=dict)
+
+    def status(self, rule: str, status: WcStatus) -> WcStatus:
+        """Return what a broken rule ends with here."""
+        return self.quirks.get(rule, status)
 
     def connect(self, **limits: int) -> tuple[QueuePair, QueuePair]:
         """Return two queue pairs in RTS that talk to each other and give up soon."""
@@ -153,9 +161,7 @@ def _soft_roce(memory: str, binding: str) -> Iterator[Bench]:
         part = "gpu0" if memory == "gpu" else "cpu0"
         location = Location("gpu" if memory == "gpu" else "host", part)
         one, two = (End(provider, "rxe0", location) for provider in providers)
-        yield Bench(
-            one, two, soft_roce.step, {"timeout": 14, "retry_count": 2, "rnr_retry": 2, "min_rnr_timer": 1}
-        )
+        yield Bench(one, two, soft_roce.step, soft_roce.PATIENCE, soft_roce.QUIRKS)
         for provider in providers:
             provider.close()
             assert not any(provider.resources().values())

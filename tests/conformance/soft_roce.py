@@ -8,10 +8,25 @@ from collections.abc import Iterator
 import pytest
 
 from gdviz.machine import Cpu, Gpu, LinkLayer, Machine, Nic, Parts
+from gdviz.rdma import WcStatus
 from gdviz.rdma.hardware import HardwareProvider
 
 #: Everything takes longer where the processor is emulated.
 SLOWER = 20
+
+#: Retries that a slow machine does not use up by being slow.
+PATIENCE = {"timeout": 14, "retry_count": 2, "rnr_retry": 2, "min_rnr_timer": 1}
+
+#: Where soft-RoCE differs from the InfiniBand specification, in Linux 6.1: a local address or lkey that is
+#: wrong is LOC_QP_OP_ERR (rxe_requester: LOC_PROT_ERR is for -EFAULT alone, and the look-up fails with
+#: -EINVAL), and so is a receive that is too short, which the sender is told as REM_OP_ERR (rxe_resp).
+QUIRKS = {
+    "wrong lkey": WcStatus.LOC_QP_OP_ERR,
+    "local region of another domain": WcStatus.LOC_QP_OP_ERR,
+    "local region gone": WcStatus.LOC_QP_OP_ERR,
+    "receive too short": WcStatus.REM_OP_ERR,
+    "receive too short, receiver": WcStatus.LOC_QP_OP_ERR,
+}
 
 #: The GID table's entries of the two addresses (0 is the link-local one).
 GID_INDEX = {"a": 1, "b": 2}

@@ -140,7 +140,8 @@ def test_broken_rule(bench, make, sge, rule) -> None:
     local_domain = bench.a.device.alloc_pd() if "local_domain" in change else bench.a.domain
     remote_domain = bench.b.device.alloc_pd() if "remote_domain" in change else bench.b.domain
     local = local_domain.register(bench.a.buffer(4096, "random"), change.get("local", ALL))
-    remote = remote_domain.register(bench.b.buffer(4096, 0x11), change.get("remote", ALL))
+    room = 8192 if "longer" in change else 4096
+    remote = remote_domain.register(bench.b.buffer(room, 0x11), change.get("remote", ALL))
     before = local.buffer.read(), remote.buffer.read()
     if op == "send" and "unready" not in change:
         right.post_recv(RecvRequest(50, (sge(remote, 0, 100 if "short" in change else 4096),)))
@@ -163,12 +164,13 @@ def test_broken_rule(bench, make, sge, rule) -> None:
     )
     left.post_send(make(Opcode.RDMA_WRITE, local, remote, wr_id=2))
     first, second = bench.poll(bench.a.completions, 2)
-    assert (first.wr_id, first.status) == (1, status)
+    assert (first.wr_id, first.status) == (1, bench.status(rule, status))
     assert (second.wr_id, second.status) == (2, WcStatus.WR_FLUSH_ERR)
     assert left.state is QpState.ERR
     assert (local.buffer.read(), remote.buffer.read()) == before
     if "short" in change:
-        assert bench.poll(bench.b.completions)[0].status is WcStatus.LOC_LEN_ERR
+        (short,) = bench.poll(bench.b.completions)
+        assert short.status is bench.status(f"{rule}, receiver", WcStatus.LOC_LEN_ERR)
 
 
 def test_queue_pair_without_the_right(bench, make) -> None:

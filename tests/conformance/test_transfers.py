@@ -100,7 +100,7 @@ def test_broken_rule(bench, rule) -> None:
     run = bench.start([left], local, remote, TransferSpec(op, size_bytes=4096, depth=8, count=100, **changes))
     bench.finish(run)
     assert run.state is TransferState.FAILED
-    assert run.error.status is run.result.status is status
+    assert run.error.status is run.result.status is bench.status(rule, status)
     assert run.error.qp_num == left.qp_num
     assert run.result.messages == 0
     assert left.state is QpState.ERR
@@ -116,7 +116,8 @@ def test_region_gone_in_the_middle(bench, path) -> None:
     run.advance()
     local.deregister()
     bench.finish(run)
-    assert run.error.status is WcStatus.LOC_PROT_ERR
+    rule = "local region gone" if path is DataPath.DIRECT else "staged region gone"
+    assert run.error.status is bench.status(rule, WcStatus.LOC_PROT_ERR)
     assert run.result.messages > 0
 
 

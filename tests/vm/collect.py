@@ -25,12 +25,16 @@ import guest
 IN_GUEST = "GDVIZ_IN_GUEST" in os.environ
 REPORTS = Path("/job/reports.jsonl")
 
+#: The guest's own words of the last time, to be read when something went wrong.
+LOG = guest.REPOSITORY / "artefacts" / "vm"
+
 #: Seconds that the guest may take for all tests together.
 LIMIT_S = 600
 
 #: Two addresses give the device two GIDs, so that two nodes in one guest differ as two machines do.
 _SCRIPT = "export GDVIZ_IN_GUEST=1; ip address add 10.77.0.101/24 dev eth0\n" + guest.python(
     *("-m", "pytest", "@/job/tests.txt", "-q", "-p", "no:cacheprovider", "-p", "no:nbmake", "--color=no"),
+    *("--durations=25", "--durations-min=1"),
     *("--timeout=60", "-o", "timeout_func_only=true"),
 )
 
@@ -96,6 +100,8 @@ class _Verdicts:
                 if known is None or known == "passed":
                     self._found[report["nodeid"]] = report
             self._trouble = str(outcome)
+            LOG.mkdir(parents=True, exist_ok=True)
+            (LOG / "guest.txt").write_text(f"{outcome.output}\n--- console\n{outcome.console}")
         missing = {"outcome": "failed", "text": f"the guest did not report this test\n{self._trouble}"}
         return self._found.get(nodeid, missing)
 

@@ -103,7 +103,7 @@ class HardwareDomain:
             remedies={
                 errno.EINVAL: _("Remote writes and atomics need local_write as well."),
                 errno.ENOMEM: _(
-                    "Raise the memlock limit: `ulimit -l unlimited`, or `--ulimit memlock=-1` for a container."
+                    "Raise the memlock limit: `ulimit -l unlimited`, for a container `--ulimit memlock=-1`."
                 ),
                 errno.EOPNOTSUPP: _("This NIC does not have one of these flags."),
             },

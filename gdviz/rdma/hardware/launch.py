@@ -70,7 +70,10 @@ def start_worker() -> tuple[Line, int]:
 
 def main(fd: int) -> None:
     """Run the launcher: fork a worker for each request, until the program is gone."""
+    from gdviz.rdma.hardware.backends import preload
     from gdviz.rdma.hardware.worker.serve import serve
+
+    preload()
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Workers that have ended are not kept as zombies.

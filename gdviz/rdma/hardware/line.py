@@ -35,7 +35,7 @@ class Line:
         return self._socket.fileno()
 
     def ready(self, timeout_s: float | None = 0.0) -> bool:
-        """Whether something can be received (or the other end is gone), within a time; None waits for ever."""
+        """Whether there is something to receive (or the other end is gone), in a time; None: for ever."""
         return bool(self._poll.poll(None if timeout_s is None else timeout_s * 1e3))
 
     def send(self, thing: Any, files: Sequence[int] = ()) -> None:

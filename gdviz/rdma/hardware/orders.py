@@ -172,7 +172,7 @@ def order_of(asked: Asked) -> tuple[list[int], Order, tuple[int, int], tuple[int
 def peer_of(
     asked: Asked,
 ) -> tuple[HardwareProvider, list[HardwareQueuePair], HardwareRegion, Bounce | None] | None:
-    """Return the other end, where it lives in this process: its node, queue pairs, region and bounce buffers."""
+    """Return the other end, where it lives in this process: node, queue pairs, region, bounce buffers."""
     far = asked.remote.handle
     if not isinstance(far, HardwareRegion):
         return None

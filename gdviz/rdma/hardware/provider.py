@@ -203,10 +203,6 @@ class HardwareProvider:
 
     def tell_region_gone(self, region: HardwareRegion) -> None:
         """Let transfers that read or write a region themselves know that it is being deregistered."""
-        if region.number is not None and not any(
-            run.region is region and run.spec.path.value == "staged" for run in self.runs
-        ):
-            return
         for run in self.runs:
             if run.region is region:
                 run.tell_gone()

@@ -207,8 +207,8 @@ class HardwareQueuePair:
                 what=f"ibv_{command}",
                 remedies={
                     errno.ENOMEM: _(
-                        "The queue is full. Poll completions; unsignaled requests stay until a later signaled "
-                        "one is polled."
+                        "The queue is full. Poll completions; unsignaled requests stay until a later "
+                        "signaled one is polled."
                     ),
                     errno.EBUSY: _("Stop the transfer, or use another queue pair."),
                 },

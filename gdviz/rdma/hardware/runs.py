@@ -10,7 +10,7 @@ import numpy as np
 
 from gdviz.errors import TransferError, VerbsError
 from gdviz.messages import _
-from gdviz.model import Place, Prediction
+from gdviz.model import DataPath, Place, Prediction
 from gdviz.rdma.hardware.queue_pairs import completion_of
 from gdviz.rdma.hardware.regions import HardwareRegion
 from gdviz.rdma.hardware.remote import WorkerGone
@@ -199,7 +199,7 @@ class HardwareRun:
 
     def tell_gone(self) -> None:
         """Let it know that its region is being deregistered."""
-        if not self._state.final and self.region.number is None:
+        if not self._state.final and self.spec.path is DataPath.STAGED:
             self.provider.worker.call("region_gone", self._number)
 
     def _lost(self) -> None:

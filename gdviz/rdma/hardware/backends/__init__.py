@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from gdviz.rdma.hardware.backends.base import Backend
-from gdviz.rdma.hardware.backends.choose import Tried, choose, why_none
+from gdviz.rdma.hardware.backends.choose import Tried, choose, preload, why_none
 
-__all__ = ["Backend", "Tried", "choose", "why_none"]
+__all__ = ["Backend", "Tried", "choose", "preload", "why_none"]

@@ -84,7 +84,7 @@ class Capacity:
     max_inline: int
 
 
-#: What a completion queue gives: wr_id, status, opcode, byte_len, qp_num, vendor error, immediate data or None.
+#: A completion: wr_id, status, opcode, byte_len, qp_num, vendor error, immediate data or None.
 Completed = tuple[int, int, int, int, int, int, int | None]
 
 

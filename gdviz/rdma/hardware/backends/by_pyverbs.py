@@ -12,6 +12,7 @@ What it does otherwise than one would think, up to version 64:
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -87,7 +88,7 @@ class _Chain:
         self._post = post
         self._requests, self._sges = requests, sges
         self._first = requests[0]
-        for earlier, later in zip(requests, requests[1:], strict=False):
+        for earlier, later in itertools.pairwise(requests):
             earlier.next_wr = later
 
     def post(self) -> None:
@@ -276,7 +277,7 @@ class PyverbsBackend:
     name = "pyverbs"
 
     def __init__(self) -> None:
-        from pyverbs import device
+        from pyverbs import addr, cq, device, mr, pd, qp, wr  # noqa: F401  (all at once, and in time)
 
         self._device = device
         try:

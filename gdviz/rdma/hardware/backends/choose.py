@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -65,6 +66,13 @@ def choose(names: Sequence[str] = tuple(MAKERS)) -> Backend:
     raise why_none(tried)
 
 
+def preload() -> None:
+    """Import what bindings there are, so that processes forked from this one need not. Opens nothing."""
+    for make in MAKERS.values():
+        with suppress(ImportError, OSError):
+            make()
+
+
 def why_none(tried: Sequence[Tried]) -> MissingDependencyError:
     """Return the error that says why no binding can be used, and the command that helps."""
     sentences = []
@@ -87,8 +95,8 @@ def why_none(tried: Sequence[Tried]) -> MissingDependencyError:
                 )
             )
             remedy = _(
-                "Remove it (`pip uninstall pyverbs`): a pyverbs that was not built with this system's rdma-core "
-                "never works. Take the distribution's (`apt install python3-pyverbs`), or "
+                "Remove it (`pip uninstall pyverbs`): a pyverbs that was not built with this system's "
+                "rdma-core never works. Take the distribution's (`apt install python3-pyverbs`), or "
                 "`pip install 'gdviz[rdma]'`."
             )
         elif not attempt.version:

@@ -133,8 +133,8 @@ def register(
                 first=by_dma_buf, second=_told(error)
             ),
             _(
-                "Either `modprobe nvidia-peermem`, or dma-buf: kernel 5.12 or later, open GPU kernel modules, "
-                "rdma-core 34 or later, and the binding `pip install 'gdviz[rdma]'`."
+                "Either `modprobe nvidia-peermem`, or dma-buf: kernel 5.12 or later, open GPU kernel "
+                "modules, rdma-core 34 or later, and the binding `pip install 'gdviz[rdma]'`."
             ),
             errno=error.errno or code or errno.EFAULT,
         ) from error

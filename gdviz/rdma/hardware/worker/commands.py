@@ -166,6 +166,8 @@ class Commands:
         found.pair.modify(state, attributes, None if gid is None else found.path_to(gid, lid))
         if state == 0:
             found.empty_receives = found.aimed_receives = 0
+            found.posted = found.freed = 0
+            found.signals.clear()
             for queue in (found.send, found.receive):
                 queue.set_aside()
                 kept = [entry for entry in queue.kept if entry[4] != found.number]
@@ -184,7 +186,10 @@ class Commands:
             raise _refuse(errno.EBUSY)
         if found.pair.state() < 3:
             raise _refuse(errno.EINVAL)
+        if found.full:
+            raise _refuse(errno.ENOMEM)
         found.pair.send(request)
+        found.note_send(request.wr_id, signaled=request.signaled)
 
     def post_recv(self, pair: int, request: RecvRequest) -> None:
         """Post a receive."""

@@ -1,7 +1,7 @@
 """How messages of the staged path are cut, so that copying and sending overlap.
 
-Both ends work this out alone from the same numbers: a bounce buffer is divided among the queue pairs, and each
-part into slots; a message larger than a slot goes in pieces.
+Both ends work this out alone from the same numbers: a bounce buffer is divided among the queue pairs, and
+each part into slots; a message larger than a slot goes in pieces.
 """
 
 from __future__ import annotations

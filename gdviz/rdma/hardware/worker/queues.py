@@ -10,6 +10,9 @@ from gdviz.rdma.hardware.backends.base import Completed, Context, Domain, Pair, 
 
 ERR = 6
 
+#: Completion opcodes from here on are of receives (IBV_WC_RECV).
+RECEIVED = 1 << 7
+
 
 @dataclass(eq=False)
 class OpenedDevice:
@@ -56,6 +59,10 @@ class SharedQueue:
         found = [self.kept.popleft() for _ in range(min(most, len(self.kept)))]
         if len(found) < most and self.owner is None:
             found += self.queue.poll(most - len(found))
+        for entry in found:
+            pair = self.pairs.get(entry[4])
+            if pair is not None:
+                pair.note_completion(entry)
         return found
 
     def set_aside(self) -> None:
@@ -79,6 +86,34 @@ class OpenedPair:
     empty_receives: int = 0
     aimed_receives: int = 0
     work: object | None = None
+    #: Single requests that hold places in the send queue; of signaled ones the number up to them, and wr_id.
+    posted: int = 0
+    freed: int = 0
+    signals: deque[tuple[int, int]] = field(default_factory=deque)
+
+    def note_send(self, wr_id: int, *, signaled: bool) -> None:
+        """Count a single request."""
+        self.posted += 1
+        if signaled:
+            self.signals.append((self.posted, wr_id))
+
+    def note_completion(self, entry: Completed) -> None:
+        """Free the places up to a request whose completion was polled."""
+        if entry[1]:
+            # After an error nothing waits any more, and the completion does not say which queue it is of.
+            self.freed = self.posted
+            self.signals.clear()
+        elif entry[2] < RECEIVED and self.signals:
+            self.freed = self.signals.popleft()[0]
+
+    @property
+    def full(self) -> bool:
+        """Whether single requests fill the send queue.
+
+        Some devices would take more, for they free a place before its completion is polled, or have rounded
+        the number up.
+        """
+        return self.posted - self.freed >= self.max_send_wr
 
     @property
     def number(self) -> int:

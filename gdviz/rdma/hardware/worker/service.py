@@ -1,5 +1,7 @@
-"""The other end of a transfer that needs work there: receives to be posted, bounce buffers to be emptied or
-filled. It goes on until it is stopped, or its queue pairs break or go.
+"""The other end of a transfer that needs work there.
+
+Receives are to be posted, bounce buffers to be emptied or filled. It goes on until it is stopped, or until
+its queue pairs break or go.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Service(Work):
         raise NotImplementedError
 
     def _break(self) -> None:
-        """The memory is gone: so is the connection."""
+        """Break the connection, for the memory is gone."""
         for pair in self.pairs:
             pair.fail()
         self.end("failed", fine_seconds())
@@ -55,7 +57,7 @@ class Service(Work):
 
 
 class SendService(Service):
-    """Receives of a transfer of direct SENDs, each into its place; tells the sender how many have been used."""
+    """Posts receives for direct SENDs, each into its place, and tells the sender how many have been used."""
 
     def __init__(self, pairs: Sequence[OpenedPair], order: Order) -> None:
         super().__init__(pairs)
@@ -68,7 +70,7 @@ class SendService(Service):
         self._index = {pair.number: number for number, pair in enumerate(pairs)}
         self._ready: dict[tuple[int, int], Chain] = {}
         self._pairs = {pair.number: pair for pair in pairs}
-        for pair in pairs:
+        for pair in pairs if order.post_receives else ():
             for _ in range(min(order.window, pair.max_recv_wr)):
                 self._post(pair)
 
@@ -107,9 +109,9 @@ class SendService(Service):
                     self._sides[pair.number].completed()
         for number, used in self._used.items():
             owed = used - self._told[number]
-            if owed >= max(1, self._order.window // 4) or (owed and not something):
-                if self._notes[number].send(used):
-                    self._told[number] = used
+            due = owed >= max(1, self._order.window // 4) or (owed and not something)
+            if due and self._notes[number].send(used):
+                self._told[number] = used
         return something
 
     def release(self) -> None:
@@ -171,9 +173,9 @@ class StagedService(Service):
             if self._fills:
                 self._fill(lane)
             owed = lane.taken - lane.told
-            if owed >= max(1, lane.cut.slots // 4) or (owed and not something):
-                if lane.notes.send(lane.taken):
-                    lane.told = lane.taken
+            due = owed >= max(1, lane.cut.slots // 4) or (owed and not something)
+            if due and lane.notes.send(lane.taken):
+                lane.told = lane.taken
         return something
 
     def _heard(self, lane: StagedLane, completed: Completed) -> None:
@@ -196,7 +198,7 @@ class StagedService(Service):
             self._receive(lane, piece + lane.cut.slots)
 
     def _fill(self, lane: StagedLane) -> None:
-        """Fill free slots; `taken` counts those that may be told of, `fetched` what the other end has used."""
+        """Fill free slots: `taken` counts those to be told of, `fetched` what the other end has used."""
         limit = lane.cut.limit
         while lane.begun - lane.fetched < lane.cut.slots and (limit is None or lane.begun < limit):
             number = lane.begun

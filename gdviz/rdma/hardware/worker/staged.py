@@ -1,4 +1,4 @@
-"""The staged path: every message is copied into a bounce buffer, sent, and copied out of one at the other end.
+"""The staged path: a message is copied into a bounce buffer, sent, and copied out of one at the other end.
 
 Copying, sending and copying out of different pieces overlap. The end that fills a bounce buffer may be ahead
 of the one that empties it by as many pieces as there are slots.
