@@ -28,6 +28,7 @@ from gdviz.rdma import (
     QueuePair,
     RemoteRegion,
     Run,
+    Service,
     TransferSpec,
     TransferState,
 )
@@ -68,6 +69,7 @@ class NodeAgent:
         self._regions: dict[int, MemoryRegion] = {}
         self._groups: dict[int, _Group] = {}
         self._runs: dict[int, Run] = {}
+        self._services: dict[int, Service] = {}
 
     @property
     def record(self) -> NodeRecord:
@@ -249,6 +251,38 @@ class NodeAgent:
             bounce=None if bounce is None else Bounce(self._region(bounce[0]), bounce[1]),
         )
 
+    def serve(
+        self,
+        transfer: int,
+        group: int,
+        region: int,
+        remote: RemoteRegion,
+        spec: TransferSpec,
+        bounce: tuple[int, RemoteRegion] | None = None,
+    ) -> None:
+        """Do this node's part of a transfer that another node starts; it has to be there before that.
+
+        Parameters
+        ----------
+        remote
+            The region of the node that starts.
+        bounce
+            This node's bounce region by number, and the other node's.
+        """
+        self._services[transfer] = self._provider.serve_transfer(
+            self._group(group).queue_pairs,
+            self._region(region),
+            remote,
+            spec,
+            bounce=None if bounce is None else Bounce(self._region(bounce[0]), bounce[1]),
+        )
+
+    def unserve(self, transfer: int) -> None:
+        """End this node's part of another's transfer; one that has ended already is fine."""
+        service = self._services.pop(transfer, None)
+        if service is not None:
+            service.stop()
+
     def stop(self, transfer: int) -> None:
         """Stop a transfer; one that has ended already is fine."""
         run = self._runs.get(transfer)
@@ -284,6 +318,8 @@ class NodeAgent:
                 run.stop()
                 run.advance()
         self._runs.clear()
+        for transfer in list(self._services):
+            self.unserve(transfer)
         for group in list(self._groups):
             self.close_queue_pairs(group)
         for region in list(self._regions):

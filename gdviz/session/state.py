@@ -237,6 +237,7 @@ class State:
         self.transfers[number] = transfer
         transfer.state = TransferState.RUNNING
         try:
+            await wiring.serve(self._fleet, number, near.record, far.record, spec)
             await self._fleet.call(
                 near.record.node,
                 "start",

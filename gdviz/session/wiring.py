@@ -20,12 +20,15 @@ class Wiring:
 
     Attributes
     ----------
+    served
+        Nodes that do their part of another's transfer, and its number.
     groups
         Queue pairs, of the posting node first.
     regions, buffers
         Bounce buffers and their registrations.
     """
 
+    served: list[tuple[str, int]] = field(default_factory=list)
     groups: list[QueuePairGroup] = field(default_factory=list)
     regions: list[RegionRecord] = field(default_factory=list)
     buffers: list[BufferRecord] = field(default_factory=list)
@@ -51,6 +54,17 @@ class Wiring:
             await self._bounce(fleet, machines[region.node], region, spec.size_bytes)
         return self.regions[0].number, as_remote(self.regions[1])
 
+    async def serve(
+        self, fleet: Fleet, number: int, near: RegionRecord, far: RegionRecord, spec: TransferSpec
+    ) -> None:
+        """Have the other node do its part, before the posting node starts."""
+        theirs = None
+        if spec.path is DataPath.STAGED:
+            theirs = (self.regions[1].number, as_remote(self.regions[0]))
+        group = self.groups[1].number
+        await fleet.call(far.node, "serve", number, group, far.number, as_remote(near), spec, theirs)
+        self.served.append((far.node, number))
+
     async def _bounce(self, fleet: Fleet, machine: Machine, region: RegionRecord, size_bytes: int) -> None:
         """Allocate and register a bounce buffer in the host memory next to a region's NIC."""
         cpu = machine.cpu_of(region.nic) or next(iter(machine.cpus), None)
@@ -70,6 +84,9 @@ class Wiring:
 
     async def give_back(self, fleet: Fleet) -> None:
         """Close and free everything; what was on a node that is gone is gone with it."""
+        for node, number in self.served:
+            with suppress(NodeLostError):
+                await fleet.call(node, "unserve", number)
         for command, records in (
             ("close_queue_pairs", self.groups),
             ("deregister", self.regions),
