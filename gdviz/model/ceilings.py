@@ -13,6 +13,7 @@ from gdviz.model.pcie import (
     read_request_bytes,
     write_bytes,
 )
+from gdviz.model.ports import assumed_port_bytes_per_s
 from gdviz.model.results import Ceiling, Place, PlaceKind, Side
 from gdviz.model.route import Route, Step
 from gdviz.model.setup import End, Setup
@@ -137,7 +138,8 @@ def _link(
 
 def port_bytes_per_s(end: End, setup: Setup) -> float:
     """Return the speed of a NIC's port."""
-    return end.nic.speed_bytes_per_s or setup.constants.nic_bytes_per_s
+    known = end.nic.speed_bytes_per_s
+    return known or assumed_port_bytes_per_s(end.nic, setup.constants.nic_bytes_per_s)
 
 
 def wire_bytes_per_s(setup: Setup) -> float:

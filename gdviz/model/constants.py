@@ -54,7 +54,8 @@ class Constants:
     cable_s_per_m
         Light in fibre or copper: 5 ns a metre.
     nic_bytes_per_s
-        Port speed of an unknown NIC. 100 Gb/s, as NCCL assumes (12 GB/s usable).
+        Port speed of a NIC of which neither the speed nor the model nor the link is known. 100 Gb/s, as
+        NCCL assumes (12 GB/s usable).
     post_s
         CPU time to post and to poll one message of a batch. 51 ns: UCX 1.22 ships 65 ns for a doorbell
         (40), a completion (20) and a descriptor (5), unbatched.

@@ -79,7 +79,7 @@ def peer_ceilings(cpu: Cpu | None) -> PeerCeilings:
         return _POWER_9
     vendor = cpu.vendor.lower()
     if "amd" in vendor:
-        return _amd(cpu.family or 0, cpu.model or 0)
+        return _amd(_amd_family(cpu), cpu.model or 0)
     if "intel" in vendor:
         model = cpu.model or 0
         # Family 6: Sapphire Rapids is 143, Emerald Rapids 207, Granite Rapids 173.
@@ -95,10 +95,17 @@ def peer_ceilings(cpu: Cpu | None) -> PeerCeilings:
 
 
 def _amd(family: int, model: int) -> PeerCeilings:
-    """Return the ceilings of an EPYC or Threadripper: family 25 is Zen 3 and, in models 16 to 31, Zen 4."""
+    """Return the ceilings of an EPYC or Threadripper: family 25 is Zen 3 and, in some models, Zen 4."""
     if family <= 23:
         return _ZEN_1_2
-    return _ZEN_4_ON if family > 25 or 16 <= model < 32 else _ZEN_3
+    zen_4 = 16 <= model < 32 or 160 <= model < 176
+    return _ZEN_4_ON if family > 25 or zen_4 else _ZEN_3
+
+
+def _amd_family(cpu: Cpu) -> int:
+    """Return an AMD CPU's family; NCCL writes 0x8F for 23, with the extended family in the high digit."""
+    family = cpu.family or 0
+    return 15 + (family >> 4) if family > 31 and family % 16 == 15 else family
 
 
 def strict_write_bytes_per_s(cpu: Cpu | None) -> float | None:
@@ -122,7 +129,7 @@ def socket_memory_bytes_per_s(cpu: Cpu | None) -> float:
     usable = 0.75
     vendor = cpu.vendor.lower() if cpu is not None else ""
     if cpu is not None and "amd" in vendor:
-        return usable * 3 * 32e9 if (cpu.family or 0) <= 23 else usable * 4 * 36e9
+        return usable * 3 * 32e9 if _amd_family(cpu) <= 23 else usable * 4 * 36e9
     if cpu is not None and "intel" in vendor:
         model = cpu.model or 0
         if model >= 143:

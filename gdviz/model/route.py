@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gdviz.machine import Bridge, BridgeKind, Cpu, Device, Gpu, Machine, Nic, Part, PcieLink
 from gdviz.messages import _
 from gdviz.model.constants import Constants
-from gdviz.model.pcie import known_link
+from gdviz.model.links import link_of
 from gdviz.model.peer import (
     PeerCeilings,
     peer_ceilings,
@@ -118,16 +118,16 @@ def route(
     of_gpu = isinstance(memory, Gpu)
     peer = of_gpu and _is_root(joint)
     steps = [] if of_gpu else [_host_memory(memory, up[0], side, constants)]
-    steps += _climb(up, side, constants, along_up=True)
+    steps += _climb(machine, up, side, constants, along_up=True)
     beyond = False
     if joint is None:
         beyond = True
         steps.append(_sockets(machine, side, up[-1], down[-1], constants, memory_traffic=not peer))
     else:
         beyond = _is_root(joint)
-    below = _climb(down if joint is None else down[:-1], side, constants, along_up=False)
+    below = _climb(machine, down if joint is None else down[:-1], side, constants, along_up=False)
     if joint is not None and len(down) > 1:
-        below += _uplink(down[-2], down[-1], side, constants, along_up=False)
+        below += _uplink(machine, down[-2], down[-1], side, constants, along_up=False)
     steps += [_beyond(step) if beyond else step for step in reversed(below)]
     root = (_cpu_in(down) or _cpu_in(up)) if beyond else None
     root_id = root.id if root else down[-1].id
@@ -179,12 +179,14 @@ def _host_memory(memory: Gpu | Cpu | None, top: Part, side: Side, constants: Con
     return Step(place, 0.0, _("Host memory"), bytes_per_s=rate)
 
 
-def _climb(chain: list[Part], side: Side, constants: Constants, *, along_up: bool) -> list[Step]:
+def _climb(
+    machine: Machine, chain: list[Part], side: Side, constants: Constants, *, along_up: bool
+) -> list[Step]:
     """Return the steps of a chain of parts from the lowest to the highest, both included."""
     steps: list[Step] = []
     for position, lower in enumerate(chain):
         if position:
-            steps += _uplink(chain[position - 1], lower, side, constants, along_up=along_up)
+            steps += _uplink(machine, chain[position - 1], lower, side, constants, along_up=along_up)
         steps.append(_inside(lower, side, constants))
     return steps
 
@@ -200,7 +202,9 @@ def _inside(part: Part, side: Side, constants: Constants) -> Step:
     return Step(place)
 
 
-def _uplink(lower: Part, upper: Part, side: Side, constants: Constants, *, along_up: bool) -> list[Step]:
+def _uplink(
+    machine: Machine, lower: Part, upper: Part, side: Side, constants: Constants, *, along_up: bool
+) -> list[Step]:
     place = Place(side, PlaceKind.LINK, lower.id)
     if isinstance(lower, Gpu) and lower.c2c_bytes_per_s and isinstance(upper, Cpu):
         rate = lower.c2c_bytes_per_s
@@ -212,7 +216,7 @@ def _uplink(lower: Part, upper: Part, side: Side, constants: Constants, *, along
         return []
     if not isinstance(lower, Bridge | Gpu | Nic | Device):
         return []
-    link, assumed = known_link(lower.link)
+    link, assumed = link_of(machine, lower)
     name = _("PCIe {link} (assumed)") if assumed else _("PCIe {link}")
     return [Step(place, constants.pcie_link_s, name.format(link=link), link, along_up=along_up)]
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from gdviz.errors import GdvizError, UnknownDeviceError
-from gdviz.machine import LinkLayer, Machine, PcieLink
+from gdviz.machine import LinkLayer, Machine, PciIds, PcieLink
 from gdviz.model import (
     DEFAULTS,
     SIZES,
@@ -187,6 +187,11 @@ def test_unknown_parts_are_said(h100):
 
 def test_assumptions_are_named(h100):
     nics = tuple(replace(nic, speed_bytes_per_s=None, link=PcieLink()) for nic in h100.nics)
+    bare = Machine("bare", replace(h100.parts, nics=nics))
+    names = {ceiling.name for ceiling in predict(*ends(bare), Workload()).ceilings}
+    # What a ConnectX-7 has; of a NIC of no known model, what NCCL takes.
+    assert {"PCIe Gen5 x16 (assumed)", "NIC port 400 Gb/s (assumed)"} <= names
+    nics = tuple(replace(nic, pci=PciIds(), model="NIC") for nic in nics)
     bare = Machine("bare", replace(h100.parts, nics=nics))
     names = {ceiling.name for ceiling in predict(*ends(bare), Workload()).ceilings}
     assert {"PCIe Gen3 x16 (assumed)", "NIC port 100 Gb/s (assumed)"} <= names
