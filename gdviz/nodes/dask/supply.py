@@ -60,7 +60,7 @@ class HardwareNodes:
         GdvizError
             The host has no RDMA device that can be used; the message says why.
         """
-        from gdviz.rdma.hardware import open_host
+        from gdviz.nodes.host import open_host
 
         del worker
         return (open_host(os.uname().nodename),)
