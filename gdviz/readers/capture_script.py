@@ -24,14 +24,13 @@ import re
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from typing import Any, Callable, Dict, Iterable, List, Match, Optional, Sequence
 
 VERSION = 1
 
-#: Seconds that a command may take.
+#: Seconds that a command may take, and characters of its output that are kept.
 TIMEOUT_S = 20
-
-#: Largest output of a command that is kept, in characters.
 MAX_OUTPUT = 2000000
 
 BUS_ID = re.compile(r"^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$")
@@ -106,10 +105,8 @@ class Capture:
 
     def take_link(self, path: str) -> None:
         """Take where a link points, if it is one."""
-        try:
+        with suppress(OSError, ValueError):
             self.links[path.strip("/")] = os.readlink(path)
-        except (OSError, ValueError):
-            pass
 
     def run(self, name: str) -> Optional[str]:
         """Take what a command prints; one that is missing leaves nothing."""
@@ -157,6 +154,11 @@ def take_pci(capture: Capture) -> None:
                 function = path + "/" + name
                 capabilities = take_function(capture, function) or capabilities
                 todo.append(function)
+    for name in names_in("/sys/class/infiniband"):
+        netdev = capture.raw("/sys/class/infiniband/" + name + "/parent")
+        if netdev:  # soft-RoCE: no PCI function of its own
+            take_rdma(capture, "/sys/class/infiniband/" + name)
+            capture.take_link("/sys/class/net/" + netdev.decode("utf-8", "replace").strip())
     if not capabilities and os.geteuid() != 0:
         capture.needs_root.append("PCI capabilities (ACS, ATS, payload sizes)")
 
@@ -183,7 +185,7 @@ def take_function(capture: Capture, path: str) -> bool:
 
 def take_rdma(capture: Capture, path: str) -> None:
     """Take an RDMA device with its ports."""
-    for name in ("fw_ver", "hca_type", "board_id", "node_guid"):
+    for name in ("fw_ver", "hca_type", "board_id", "node_guid", "parent"):
         capture.take(path + "/" + name)
     for port in names_in(path + "/ports"):
         place = path + "/ports/" + port

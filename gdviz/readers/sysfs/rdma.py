@@ -92,10 +92,18 @@ def rdma_devices(tree: Tree, functions: Iterable[tuple[str, str]]) -> list[SysRd
             target = (tree.link(f"{path}/device") or "").rstrip("/").rpartition("/")[2]
             parts = (tree.link(path) or "").split("/")
             above = parts[-3] if len(parts) >= 3 and parts[-2] == "infiniband" else ""
-            busid = normal_bus_id(target) or normal_bus_id(above) or ""
+            busid = normal_bus_id(target) or normal_bus_id(above) or _of_netdev(tree, path)
             if tree.entries(path):
                 found[name] = _device(tree, name, path, busid)
     return sorted(found.values(), key=lambda device: natural(device.name))[:MAX_DEVICES]
+
+
+def _of_netdev(tree: Tree, path: str) -> str:
+    """Return the bus id below soft-RoCE's network interface, empty where it has none."""
+    netdev = text_of(tree, f"{path}/parent")
+    link = tree.link(f"class/net/{netdev}") or "" if netdev.isprintable() and "/" not in netdev else ""
+    found = [busid for part in link.split("/") if (busid := normal_bus_id(part))]
+    return found[-1] if found else ""
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:

@@ -1,0 +1,67 @@
+"""Ping-pong as perftest has it, and transfers whose two ends know of each other only what is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from gdviz.model import DataPath, Op
+from gdviz.rdma import Bounce, RemoteRegion, TransferSpec, TransferState
+from tests.conformance import soft_roce
+from tests.vm.inside.test_life import Side, connect, follow
+
+pytestmark = pytest.mark.vm
+
+
+@pytest.fixture
+def sides() -> Iterator[tuple[Side, Side]]:
+    for a, b in soft_roce.pair():
+        yield Side(a), Side(b)
+
+
+def told(region) -> RemoteRegion:
+    """What a region looks like to a node in another process."""
+    return replace(RemoteRegion.of(region), handle=None)
+
+
+@pytest.mark.parametrize("op", list(Op))
+def test_ping_pong(sides, op) -> None:
+    one, other = sides
+    left, _right = connect(one, other)
+    local, remote = one.region(64), other.region(64)
+    spec = TransferSpec(op, size_bytes=8, depth=1, count=300, ping_pong=True)
+    began = time.monotonic()
+    run = one.provider.start_transfer([left], local, RemoteRegion.of(remote), spec)
+    follow(run)
+    took = time.monotonic() - began
+    assert run.state is TransferState.COMPLETED
+    assert run.result.latency.count == run.result.messages == 300
+    trips = 1 if op is Op.READ else 2
+    assert 0 < run.result.latency.mean * 300 * trips <= took
+    # Half a round trip each: the whole of them is the time that the run took.
+    assert run.result.latency.mean * 300 * trips == pytest.approx(run.result.duration_s, rel=0.2)
+
+
+@pytest.mark.parametrize("op", list(Op))
+@pytest.mark.parametrize("path", list(DataPath))
+@pytest.mark.parametrize("qps", [1, 3])
+def test_both_ends_on_their_own(sides, op, path, qps) -> None:
+    one, other = sides
+    pairs = [connect(one, other) for _ in range(qps)]
+    local, remote = one.region(100_000, "random"), other.region(100_000, "text")
+    near, far = one.region(40_000), other.region(50_000)
+    wanted = (remote if op is Op.READ else local).buffer.checksum()
+    spec = TransferSpec(op, path, 7000, depth=16, qps=qps, count=70)
+    theirs = [right for _left, right in pairs]
+    service = other.provider.serve_transfer(theirs, remote, told(local), spec, bounce=Bounce(far, told(near)))
+    run = one.provider.start_transfer(
+        [left for left, _right in pairs], local, told(remote), spec, bounce=Bounce(near, told(far))
+    )
+    follow(run)
+    assert run.state is TransferState.COMPLETED
+    assert not service.failed
+    service.stop()
+    assert local.buffer.checksum() == remote.buffer.checksum() == wanted
