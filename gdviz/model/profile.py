@@ -102,6 +102,12 @@ def _direct(setup: Setup, workload: Workload, window: int, batch: int) -> Profil
     work_s = constants.post_s + constants.program_s / batch
     found.add(setup.local.cpu, CPU, _("Message rate"), work_s)
     found.crossings.setdefault(setup.local.cpu, 1)
+    cpu_s = work_s
+    if workload.op is Op.SEND:
+        # The receiver posts an entry for each message and polls its completion.
+        found.add(setup.remote.cpu, CPU, _("Message rate"), work_s)
+        found.crossings.setdefault(setup.remote.cpu, 1)
+        cpu_s += work_s
     if workload.op is Op.READ:
         # The NIC itself keeps the others waiting; what the CPU does before and after is not in this window.
         reads = min(workload.depth, constants.read_depth) * workload.qps
@@ -114,7 +120,7 @@ def _direct(setup: Setup, workload: Workload, window: int, batch: int) -> Profil
     )
     tail = Server(0.0, sent.cpu_s - near, cpu=True)
     idle_s = alone.end_s - sent.end_s
-    return Profile(workload, alone.stages, servers, tail, found, idle_s, window, work_s, 1)
+    return Profile(workload, alone.stages, servers, tail, found, idle_s, window, cpu_s, 1)
 
 
 def _on_the_way_s(stages: Sequence[Stage]) -> float:

@@ -159,7 +159,14 @@ def _resource(transfer: Transfer, setup: Setup, place: Place, lane: str) -> _Res
     if place.kind is PlaceKind.PORT:
         # A port sends and receives at once.
         lane = "out" if place.side is setup.source.side else "in"
-    return end.machine.name, place.kind, place.id, lane
+    return end.machine.name, place.kind, _shared_id(end, place), lane
+
+
+def _shared_id(end: Endpoint, place: Place) -> str:
+    """Return the id of a place that the functions of one device have in common: their link."""
+    if place.kind is PlaceKind.LINK and place.id == end.nic and end.nic_part.busid:
+        return end.nic_part.busid.rpartition(".")[0]
+    return place.id
 
 
 def _shared(

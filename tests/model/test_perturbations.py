@@ -160,3 +160,16 @@ def test_copies_inside_a_node_go_at_the_rate_of_the_link(h100: Machine) -> None:
     staged = host_staged_bytes_per_s(h100, *h100.gpus[:2])
     larger = host_staged_bytes_per_s(h100, *h100.gpus[:2], constants=replace(DEFAULTS, chunk_bytes=64 * MIB))
     assert staged < 0.8 * larger < expected
+
+
+def test_a_receiver_works_for_each_message_it_is_sent(h100: Machine) -> None:
+    write, send = (ask(h100, replace(LARGE, op=op)) for op in (Op.WRITE, Op.SEND))
+    assert send.cpu_share == pytest.approx(2 * write.cpu_share, rel=0.01)
+
+
+def test_a_program_in_python_is_late_once_a_message(h100: Machine) -> None:
+    python = replace(DEFAULTS, program_s=DEFAULTS.python_program_s)
+    late_s = DEFAULTS.python_program_s - DEFAULTS.program_s
+    plain, slow = (ask(h100, SMALL, constants=c).latency.p50 for c in (DEFAULTS, python))
+    assert slow - plain == pytest.approx(late_s, rel=0.1)
+    assert ask(h100, constants=python).bandwidth_bytes_per_s == ask(h100).bandwidth_bytes_per_s

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from gdviz.errors import GdvizError, UnknownDeviceError
-from gdviz.machine import LinkLayer, Machine, PciIds, PcieLink
+from gdviz.machine import LinkLayer, Machine, PcieLink, PciIds
 from gdviz.model import (
     DEFAULTS,
     SIZES,

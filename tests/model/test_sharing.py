@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gdviz.errors import GdvizError
-from gdviz.machine import reference_machine
+from gdviz.machine import Machine, PcieLink, reference_machine
 from gdviz.model import DataPath, Endpoint, Op, Transfer, Workload, predict, predict_together
 from gdviz.model.sharing import fill
 
@@ -99,3 +99,25 @@ def test_staged_in_both_directions_shares_host_links() -> None:
 def test_nothing_to_do_is_a_mistake() -> None:
     with pytest.raises(GdvizError, match="at least one"):
         predict_together([])
+
+
+def test_ports_of_one_device_share_its_link() -> None:
+    machine = reference_machine("hgx-h100", "a")
+    first = machine.nics[0]
+    slow = replace(first, link=PcieLink(4, 16))
+    functions = (
+        replace(slow, busid="0000:0f:00.0"),
+        replace(slow, id="second port", index=1, name="second", busid="0000:0f:00.1"),
+        replace(slow, id="another device", index=2, name="another", busid="0000:1f:00.0"),
+    )
+    node = Machine("a", replace(machine.parts, nics=functions))
+    far = reference_machine("hgx-h100", "b")
+    flows = [
+        Transfer(Endpoint(node, nic.id), Endpoint(far, far.nics[position].id), LARGE)
+        for position, nic in enumerate(functions)
+    ]
+    alone = predict(flows[0].local, flows[0].remote, LARGE, messages=100).bandwidth_bytes_per_s
+    same = predict_together(flows[:2], messages=100)
+    other = predict_together([flows[0], flows[2]], messages=100)
+    assert [each.bandwidth_bytes_per_s for each in same] == pytest.approx([alone / 2] * 2, rel=0.01)
+    assert [each.bandwidth_bytes_per_s for each in other] == pytest.approx([alone] * 2, rel=0.01)

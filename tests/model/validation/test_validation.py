@@ -66,6 +66,12 @@ def test_a_row_reports_median_and_worst() -> None:
     assert row.within is False
 
 
+def test_a_table_that_leans_on_anothers_fit_is_not_free(rows: tuple[Row, ...]) -> None:
+    fitted = {row.table.key: row.fitted for row in rows}
+    # Both were measured on the server with the A30.
+    assert fitted["V7"] == fitted["V10"] == ("peer.skylake_across",)
+
+
 def test_the_model_does_not_know_the_tables() -> None:
     folder = Path(model.__file__).parent
     for file in folder.glob("*.py"):
@@ -87,4 +93,8 @@ def test_the_command_prints_every_table() -> None:
         assert all(value["predicted"] > 0 for value in row["values"])
     plain = CliRunner().invoke(cli.main, ["validate", "--points"]).stdout
     assert "no public measurement" in plain
+    for row in compare(TABLES):
+        assert not row.points or row.table.source in plain
+        assert all(name in plain for name in row.fitted)
+        assert row.table.assumed in plain
     assert "OUTSIDE" not in plain
