@@ -70,6 +70,7 @@ def command(points: bool, as_json: bool) -> None:
 def row_as_dict(row: Row) -> dict[str, object]:
     """Return a row as ``gdviz validate --json`` prints it."""
     table = row.table
+    tolerances = _tolerances(row)
     return {
         "check": table.key,
         "setup": table.setup,
@@ -79,7 +80,8 @@ def row_as_dict(row: Row) -> dict[str, object]:
         "points": len(row.points),
         "median_error": row.median_error,
         "largest_error": row.largest_error,
-        "tolerance": max((each.point.tolerance for each in row.points), default=None),
+        "tolerance": max(tolerances, default=None),
+        "tolerances": tolerances,
         "within": row.within,
         "fitted": list(row.fitted),
         "note": table.unjudged or None,
@@ -109,15 +111,19 @@ def _counts(rows: tuple[Row, ...]) -> dict[str, int]:
     }
 
 
+def _tolerances(row: Row) -> list[float]:
+    """Return the tolerances that a row's points have, ascending: some tables have one by size."""
+    return sorted({each.point.tolerance for each in row.points})
+
+
 def _cells(row: Row) -> tuple[str, ...]:
-    tolerances = sorted({each.point.tolerance for each in row.points})
     verdict = _("not judged") if row.within is None else _("within") if row.within else _("OUTSIDE")
     return (
         row.table.key,
         str(len(row.points)),
         _percent(row.median_error),
         _percent(row.largest_error, signed=True),
-        "/".join(_percent(each) for each in tolerances) or "-",
+        "/".join(_percent(each) for each in _tolerances(row)) or "-",
         verdict,
         str(len(row.fitted)),
         row.table.setup,
