@@ -60,6 +60,14 @@ def command(points: bool, as_json: bool) -> None:
             "{within} of {judged} judged tables are within tolerance; {free} of them with nothing fitted."
         ).format(**told)
     )
+    circular = [row.table.key for row in rows if any(name.startswith("peer.") for name in row.fitted)]
+    if circular:
+        click.echo(
+            _(
+                "A constant named peer.* is the measured figure itself, so that the point it comes from "
+                "shows nothing: {keys}."
+            ).format(keys=", ".join(circular))
+        )
     for row in rows:
         if row.table.unjudged:
             click.echo(_("{key}: not judged: {why}.").format(key=row.table.key, why=row.table.unjudged))
@@ -117,7 +125,8 @@ def _tolerances(row: Row) -> list[float]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    verdict = _("not judged") if row.within is None else _("within") if row.within else _("OUTSIDE")
+    within = _("within, fitted") if row.fitted else _("within, predicted")
+    verdict = _("not judged") if row.within is None else within if row.within else _("OUTSIDE")
     return (
         row.table.key,
         str(len(row.points)),
