@@ -28,7 +28,7 @@ from image import Image, build, missing
 REPOSITORY = Path(__file__).parents[2]
 
 #: Kept between runs: the kernel is some 60 MiB to fetch.
-CACHE = Path(os.environ.get("GDVIZ_VM_CACHE", Path(tempfile.gettempdir()) / f"gdviz-vm-{os.getuid()}"))
+CACHE = Path(os.environ.get("GDVIZ_VM_CACHE", REPOSITORY / "artefacts" / "vm" / "image"))
 
 #: Debian's pyverbs, which matches Debian's libibverbs.
 PYVERBS = Path("/usr/lib/python3/dist-packages/pyverbs")
@@ -137,9 +137,10 @@ def python(*arguments: str) -> str:
     virtual environment would shadow them.
     """
     words = " ".join(shlex.quote(word) for word in (sys.executable, *arguments))
+    here = shlex.quote(str(REPOSITORY))
     return (
-        f"mkdir -p /tmp/pyverbs && ln -sfn {PYVERBS} /tmp/pyverbs/pyverbs && cd {shlex.quote(str(REPOSITORY))} && "
-        f"PYTHONDONTWRITEBYTECODE=1 PYTHONPATH={shlex.quote(str(REPOSITORY))}:/tmp/pyverbs {words}"
+        f"mkdir -p /tmp/pyverbs && ln -sfn {PYVERBS} /tmp/pyverbs/pyverbs && cd {here} && "
+        f"PYTHONDONTWRITEBYTECODE=1 PYTHONPATH={here}:/tmp/pyverbs {words}"
     )
 
 
@@ -166,5 +167,9 @@ def _share(path: str, tag: str, *, readonly: bool = False) -> str:
     mode = ",readonly=on" if readonly else ""
     return f"local,path={path},mount_tag={tag},security_model=none,multidevs=remap{mode}"
 
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="gdviz-guest-") as name:
+        print(Guest(Path(name), " ".join(sys.argv[1:]) or "rdma link").run())
 
 __all__ = ["CACHE", "Guest", "Outcome", "image", "missing", "python", "two_nodes"]
