@@ -91,8 +91,7 @@ def read_page(
         listings = [known for known in formats if known.scope is Scope.BLOCK]
         found += _read(data, Block(0, lines), listings, name=name, source=source)
     pickers = [known for known in formats if known.scope is Scope.LINES]
-    ends = text if len(text) <= 2 * MAX_END else f"{text[:MAX_END]}\n{text[-MAX_END:]}"
-    found += _read(data, Block(0, lines), pickers, name=name, source=source, text=ends)
+    found += _read(data, Block(0, lines), pickers, name=name, source=source, text=text)
     if not found and len(text) < _WORD and len(text.split()) == 1:
         hinted = [known for known in formats if any(hint in name.lower() for hint in known.hints)]
         found += [known.read(data, name=name, source=source) for known in hinted[:1]]
@@ -120,6 +119,8 @@ def _read(
     alone = block.text if text is None else text
     if not alone.strip():
         return []
+    if len(alone) > 2 * MAX_END:  # what a long log is, its ends tell
+        alone = f"{alone[:MAX_END]}\n{alone[-MAX_END:]}"
     printed = block.printed
     document = "" if printed is block and data is not None else printed.text
     found = []

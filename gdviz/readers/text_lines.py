@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,6 +50,23 @@ def open_lines(data: bytes | str) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
 def has_any(text: str, words: Sequence[str]) -> bool:
     """Return whether one of some words is in a text; many times faster than a pattern of them."""
     return any(word in text for word in words)
+
+
+def lines_with(lines: Sequence[str], words: Sequence[str]) -> list[int]:
+    """Return the positions, from 0, of lines that hold one of some words.
+
+    The words are looked for in all lines at once: listings have tens of thousands of lines, and few hits.
+    """
+    text = "\n".join(lines)
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    found: set[int] = set()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            line = bisect.bisect_right(starts, at) - 1
+            found.add(line)
+            at = text.find(word, starts[line + 1])
+    return sorted(found)
 
 
 def command_of(line: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import has_any, open_lines, short_lines, transcript
+from gdviz.readers.text_lines import has_any, lines_with, open_lines, short_lines, transcript
 
 KIND = "uname"
 TITLE = "uname or /proc/version"
@@ -91,9 +91,8 @@ def kernel_from(release: str, line: int, *, machine: str = "", host: str = "") -
 
 
 def _find(lines: Sequence[str]) -> Kernel | None:
-    for number, line in enumerate(lines, 1):
-        if not has_any(line, _WORDS):
-            continue
+    for place in lines_with(lines, _WORDS):
+        number, line = place + 1, lines[place]
         for pattern in (_VERSION, _FULL, _LABELLED):
             if match := pattern.match(line):
                 found = match.groupdict()

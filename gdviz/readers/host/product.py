@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import has_any, open_lines, short_lines, transcript
+from gdviz.readers.text_lines import has_any, lines_with, open_lines, short_lines, transcript
 
 KIND = "product"
 TITLE = "product name (DMI)"
@@ -92,8 +92,10 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
 def _find(lines: Sequence[str]) -> Product | None:
     name, vendor, line = "", "", 0
     typed: Product | None = None
-    for number, text in enumerate(lines, 1):
-        if len(text) > 400 or not (has_any(text, _WORDS) or has_any(text, _VENDOR_WORDS)):
+    for place in lines_with(lines, (*_WORDS, *_VENDOR_WORDS)):
+        number, text = place + 1, lines[place]
+        # lspci shows what an adapter's maker has written into it in the same words.
+        if len(text) > 400 or "Vital Product Data" in lines[max(0, place - 1)]:
             continue
         if not name and (match := _NAME.match(text) or _DMI.search(text)):
             parts = match.groupdict()

@@ -308,3 +308,9 @@ def test_every_reading_of_a_file_quotes_its_own_lines() -> None:
         line = getattr(reading.facts, "line", 0)
         if line:
             assert reading.cite(line).text == NOTES.splitlines()[line - 1].strip()
+
+
+def test_what_an_adapters_maker_wrote_into_it_is_no_product() -> None:
+    vpd = "\tCapabilities: [48] Vital Product Data\n\t\tProduct Name: Fancy NIC 400G\n\t\tRead-only fields:\n"
+    assert not product.looks_like(vpd)
+    assert product.read(vpd + "\tProduct Name: BOX-9000\n").facts.name == "BOX-9000"
