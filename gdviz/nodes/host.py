@@ -1,4 +1,4 @@
-"""This host as a node: its hardware as the live reader finds it, and its verbs."""
+"""The host at hand as a node: its hardware as the live reader finds it, and its verbs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from gdviz.errors import UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
-from gdviz.readers.live import read_live
 from gdviz.rdma.hardware import HardwareProvider
+from gdviz.readers.live import read_live
 
 
 def host_machine(name: str | None = None) -> Machine:

@@ -7,6 +7,7 @@ what workers need and forks one for each provider. All of them end with the prog
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -74,6 +75,8 @@ def main(fd: int) -> None:
     from gdviz.rdma.hardware.worker.serve import serve
 
     preload()
+    # What is here now is never garbage; without this each worker's collector would copy all of it.
+    gc.freeze()
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Workers that have ended are not kept as zombies.

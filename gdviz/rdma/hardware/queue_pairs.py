@@ -12,7 +12,7 @@ from gdviz.rdma.flags import Access, AccessFlags
 from gdviz.rdma.hardware.backends.base import Capacity
 from gdviz.rdma.hardware.remote import Worker
 from gdviz.rdma.requests import Completion, Opcode, QpAddress, RecvRequest, SendRequest, WcOpcode
-from gdviz.rdma.states import QpAttributes, QpState, QpType, check_transition
+from gdviz.rdma.states import QpAttributes, QpState, QpType
 from gdviz.rdma.status import WcStatus
 
 if TYPE_CHECKING:
@@ -123,17 +123,16 @@ class HardwareQueuePair:
         QueuePairStateError
             EINVAL: not a step of the table, or the wrong attributes for it, or the device refuses it.
         """
-        self._modify(state, attributes, 0)
+        self._modify([(state, attributes)], 0)
 
-    def _modify(self, state: QpState, attributes: QpAttributes, lid: int) -> None:
-        check_transition(self.state, state, self.qp_type, attributes)
+    def _modify(self, steps: list[tuple[QpState, QpAttributes]], lid: int) -> None:
+        self._check_alive()
         self._worker.call(
             "modify",
             self.number,
-            state.value,
-            dict(attributes),
+            steps,
             lid,
-            what=_("The queue pair cannot go to {state}").format(state=state.name),
+            what=_("The queue pair cannot go to {state}").format(state=steps[-1][0].name),
             error=QueuePairStateError,
             remedies={
                 errno.ENETUNREACH: _("There is no route to the other port: `ping` its address."),
@@ -153,14 +152,12 @@ class HardwareQueuePair:
         min_rnr_timer: int = 12,
     ) -> None:
         """Go from RESET (or INIT) to RTS towards a queue pair."""
-        if self.state is QpState.RESET:
-            self.modify(
-                QpState.INIT,
-                pkey_index=0,
-                port_num=self.domain.device.nic.port,
-                qp_access_flags=_PEER_ACCESS if access is None else AccessFlags.parse(access),
-            )
-        ready: QpAttributes = {
+        init: QpAttributes = {
+            "pkey_index": 0,
+            "port_num": self.domain.device.nic.port,
+            "qp_access_flags": _PEER_ACCESS if access is None else AccessFlags.parse(access),
+        }
+        receive: QpAttributes = {
             "ah_attr": remote.gid,
             "path_mtu": path_mtu,
             "dest_qp_num": remote.qp_num,
@@ -168,15 +165,15 @@ class HardwareQueuePair:
             "max_dest_rd_atomic": READS,
             "min_rnr_timer": min_rnr_timer,
         }
-        self._modify(QpState.RTR, ready, remote.lid)
-        self.modify(
-            QpState.RTS,
-            sq_psn=self._psn,
-            timeout=timeout,
-            retry_cnt=retry_count,
-            rnr_retry=rnr_retry,
-            max_rd_atomic=READS,
-        )
+        send: QpAttributes = {
+            "sq_psn": self._psn,
+            "timeout": timeout,
+            "retry_cnt": retry_count,
+            "rnr_retry": rnr_retry,
+            "max_rd_atomic": READS,
+        }
+        steps = [(QpState.INIT, init), (QpState.RTR, receive), (QpState.RTS, send)]
+        self._modify(steps, remote.lid)
         self.remote = remote
 
     def post_send(self, request: SendRequest) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gdviz.model import DataPath, Op
-from gdviz.rdma import Bounce, RemoteRegion, TransferSpec, TransferState
+from gdviz.rdma import Bounce, RemoteRegion, TransferSpec, TransferState, WcStatus
 from tests.conformance import soft_roce
 from tests.vm.inside.test_life import Side, connect, follow
 
@@ -61,7 +61,7 @@ def test_both_ends_on_their_own(sides, op, path, qps) -> None:
         [left for left, _right in pairs], local, told(remote), spec, bounce=Bounce(near, told(far))
     )
     follow(run)
-    assert run.state is TransferState.COMPLETED
+    assert (run.state, run.result.status) == (TransferState.COMPLETED, WcStatus.SUCCESS)
     assert not service.failed
     service.stop()
     assert local.buffer.checksum() == remote.buffer.checksum() == wanted

@@ -169,7 +169,8 @@ def test_kill_in_the_middle(sides, gone, path) -> None:
     os.kill(victim.provider.worker.pid, signal.SIGKILL)
     if gone == "peer":
         follow(run)
-        assert run.result.status is WcStatus.RETRY_EXC_ERR
+        # The kernel may take the dead's memory regions away before its queue pairs, and so answer once more.
+        assert run.result.status in (WcStatus.RETRY_EXC_ERR, WcStatus.REM_ACCESS_ERR)
         assert left.state is QpState.ERR
     else:
         with pytest.raises(TransferError, match="has ended"):
@@ -204,8 +205,7 @@ def test_interrupt_in_the_middle(sides) -> None:
     for side in sides:
         os.kill(side.provider.worker.pid, signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(5)
+        signal.raise_signal(signal.SIGINT)
     time.sleep(0.2)
     assert run.advance().messages > 0
     run.stop()

@@ -1,12 +1,12 @@
 """Verbs through the ``ibverbs`` wheel, which works with whatever libibverbs the system has.
 
-Its errors are `OSError` with the errno already, and it keeps everything alive that is in use.
+Its errors are `OSError` with the errno already, it keeps everything alive that is in use, and it turns
+immediate data into network byte order and back by itself.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import socket
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,7 +39,7 @@ class _Queue:
                 wc.byte_len,
                 wc.qp_num,
                 wc.vendor_err,
-                _host(wc.imm_data) if wc.wc_flags & WITH_IMM else None,
+                wc.imm_data if wc.wc_flags & WITH_IMM else None,
             )
             for wc in self._poll(most)
         ]
@@ -68,7 +68,7 @@ class _Chain:
         wr.remote_addr = remote
 
     def immediate(self, number: int, value: int) -> None:
-        self._requests[number].imm_data = _network(value)
+        self._requests[number].imm_data = value & 0xFFFFFFFF
 
     def close(self) -> None:
         self._requests = []
@@ -111,7 +111,7 @@ class _Pair:
             send_flags=(SIGNALED if request.signaled else 0) | (INLINE if request.inline else 0),
             remote_addr=request.remote_address,
             rkey=request.rkey,
-            imm_data=_network(request.imm or 0),
+            imm_data=(request.imm or 0) & 0xFFFFFFFF,
         )
 
     def send(self, request: SendRequest) -> None:
@@ -182,14 +182,6 @@ class _Context:
 
     def close(self) -> None:
         self._context.close()
-
-
-def _host(imm: int) -> int:
-    return socket.ntohl(imm & 0xFFFFFFFF)
-
-
-def _network(imm: int) -> int:
-    return socket.htonl(imm & 0xFFFFFFFF)
 
 
 class WheelBackend:

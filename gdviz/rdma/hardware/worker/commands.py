@@ -23,6 +23,7 @@ from gdviz.rdma.hardware.worker.service import SendService, StagedService
 from gdviz.rdma.hardware.worker.staged import StagedWork
 from gdviz.rdma.hardware.worker.work import Order, Report, Work
 from gdviz.rdma.requests import Opcode, RecvRequest, SendRequest
+from gdviz.rdma.states import QpAttributes, QpState, QpType, check_transition
 
 #: Entries of a GID table that are looked at.
 MOST_GIDS = 16
@@ -151,20 +152,38 @@ class Commands:
             raise _refuse(errno.EINVAL)
         made = opened.domain.pair(queues[0].queue, queues[1].queue, kind, capacity)
         numbers = (capacity.max_send_wr, capacity.max_recv_wr, capacity.max_inline)
-        pair = OpenedPair(opened, made, queues[0], queues[1], *numbers)
+        pair = OpenedPair(opened, made, QpType(kind), queues[0], queues[1], *numbers)
         opened.users += 1
         for queue in queues:
             queue.pairs[made.qp_num] = pair
         return self._add(pair), made.qp_num
 
-    def modify(self, pair: int, state: int, attributes: dict[str, Any], lid: int) -> None:
-        """Change a queue pair's state; ``ah_attr`` among the attributes is the other port's GID."""
+    def modify(self, pair: int, steps: Sequence[tuple[QpState, QpAttributes]], lid: int) -> None:
+        """Change a queue pair's state, step by step; ``ah_attr`` is the other port's GID.
+
+        Parameters
+        ----------
+        steps
+            Each with the state to go to. One that the pair is past already is left out.
+        """
         found: OpenedPair = self._things[pair]
-        gid = attributes.pop("ah_attr", None)
-        if "path_mtu" in attributes:
-            attributes["path_mtu"] = min(attributes["path_mtu"], found.domain.device.port.mtu_bytes)
-        found.pair.modify(state, attributes, None if gid is None else found.path_to(gid, lid))
-        if state == 0:
+        now = QpState(found.pair.state())
+        for number, (state, attributes) in enumerate(steps):
+            skip = number + 1 < len(steps) and state is now
+            if not skip:
+                self._step(found, now, state, attributes, lid)
+                now = state
+
+    def _step(
+        self, found: OpenedPair, now: QpState, state: QpState, attributes: QpAttributes, lid: int
+    ) -> None:
+        check_transition(now, state, found.kind, attributes)
+        given: dict[str, Any] = dict(attributes)
+        gid = given.pop("ah_attr", None)
+        if "path_mtu" in given:
+            given["path_mtu"] = min(given["path_mtu"], found.domain.device.port.mtu_bytes)
+        found.pair.modify(state.value, given, None if gid is None else found.path_to(gid, lid))
+        if state is QpState.RESET:
             found.empty_receives = found.aimed_receives = 0
             found.posted = found.freed = 0
             found.signals.clear()
@@ -311,7 +330,7 @@ class Commands:
                 work.finish(0.2)
         self._works.clear()
         for thing in sorted(self._things, reverse=True):
-            with suppress(OSError):
+            with suppress(Exception):  # one thing that cannot be given back keeps none of the others
                 self.give_back(thing)
 
 

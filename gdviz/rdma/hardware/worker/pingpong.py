@@ -100,12 +100,15 @@ class PingPong(Work):
             if self.stopping or over or enough:
                 self.end("stopped" if self.stopping else "completed", fine_seconds())
                 return
-            self._posted_s = fine_seconds()
+            if not self._round:
+                self.start_s = self._posted_s = fine_seconds()
             self._post()
             self._sent = True
         if self._answered():
             now = fine_seconds()
             self.done(1, (now - self._posted_s) / (1 if self._whole else 2))
+            # As in perftest, a round lasts from its posting to the next one's.
+            self._posted_s = now
             self._round += 1
             self._sent = False
         elif self.overdue:
@@ -150,6 +153,8 @@ class PingPong(Work):
     def release(self) -> None:
         """Let others have the queues, and give the built requests back."""
         super().release()
+        if (view := getattr(self, "_view", None)) is not None:
+            view.release()
         for chain in (*getattr(self, "_chains", {}).values(), getattr(self, "_receive", None)):
             if chain is not None:
                 chain.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gdviz.rdma.hardware.backends.base import Completed, Context, Domain, Pair, Path, Port, Queue
+from gdviz.rdma.states import QpType
 
 ERR = 6
 
@@ -77,6 +78,7 @@ class OpenedPair:
 
     domain: OpenedDomain
     pair: Pair
+    kind: QpType
     send: SharedQueue
     receive: SharedQueue
     max_send_wr: int

@@ -183,6 +183,7 @@ class StagedService(Service):
         if self._fills:
             lane.notes.taken()
             lane.fetched = later(number, lane.fetched)
+            lane.welcome = True
             return
         piece = later(number, lane.begun)
         lane.begun = piece + 1
@@ -200,7 +201,11 @@ class StagedService(Service):
     def _fill(self, lane: StagedLane) -> None:
         """Fill free slots: `taken` counts those to be told of, `fetched` what the other end has used."""
         limit = lane.cut.limit
-        while lane.begun - lane.fetched < lane.cut.slots and (limit is None or lane.begun < limit):
+        while (
+            lane.welcome
+            and lane.begun - lane.fetched < lane.cut.slots
+            and (limit is None or lane.begun < limit)
+        ):
             number = lane.begun
             lane.begun += 1
             lane.fill(number, lambda: setattr(lane, "taken", lane.taken + 1))

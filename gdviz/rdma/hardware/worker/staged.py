@@ -36,6 +36,8 @@ class StagedLane:
         self.side = SendSide(pair)
         self.notes = Notes(pair, self.side)
         self.begun = self.sent = self.taken = self.told = self.fetched = 0
+        #: Whether the reading end has said that it can be told of filled slots.
+        self.welcome = False
         self.starts: deque[float] = deque()
         self.heard_s = fine_seconds()
         self._chains: dict[tuple[int, int, bool], Chain] = {}
@@ -120,6 +122,9 @@ class StagedWork(Work):
         self._by_number = {lane.pair.number: lane for lane in self._lanes}
         for lane in self._lanes:
             lane.notes.expect(lane.cut.slots + 1)
+            if self._reads:
+                # The other end may tell of filled slots from now on, for there are receives.
+                lane.notes.send(0)
         self.start_s = fine_seconds()
         self._end_at = self.start_s + order.duration_s if order.duration_s else None
         self._opcode = (
