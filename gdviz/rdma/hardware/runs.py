@@ -141,6 +141,13 @@ class HardwareRun:
         except WorkerGone as error:
             self._lost()
             raise TransferError(error.message, error.remedy) from None
+        if report.trouble:
+            self._lost()
+            raise TransferError(
+                _("The transfer on {node} broke: {trouble}.").format(
+                    node=self.provider.node, trouble=report.trouble
+                )
+            )
         cpu_s = report.cpu_s + (self._service.look() if self._service is not None else 0.0)
         return self._take(report, cpu_s)
 

@@ -6,7 +6,7 @@ Protocol, whatever a binding does with them. Every call that fails raises `OSErr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -115,8 +115,9 @@ class Queue(Closable, Protocol):
 class Chain(Closable, Protocol):
     """Work requests that were built once and can be posted many times, all by one call."""
 
-    def post(self) -> None:
-        """Post all of them."""
+    @property
+    def post(self) -> Callable[[], Any]:
+        """What posts all of them, and does nothing else; a failure is the binding's own error."""
 
     def retarget(self, number: int, local: int, remote: int) -> None:
         """Change the addresses of one, before the next `post`."""

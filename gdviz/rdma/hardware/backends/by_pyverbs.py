@@ -16,6 +16,7 @@ import itertools
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import metadata
 from typing import Any, TypeVar
 
@@ -84,15 +85,11 @@ class _Queue:
 class _Chain:
     """Linked work requests; each has one SGE of its own, whose address can be changed."""
 
-    def __init__(self, post: Callable[[Any], None], requests: list[Any], sges: list[Any]) -> None:
-        self._post = post
+    def __init__(self, post: Callable[[Any], Any], requests: list[Any], sges: list[Any]) -> None:
         self._requests, self._sges = requests, sges
-        self._first = requests[0]
+        self.post = partial(post, requests[0])
         for earlier, later in itertools.pairwise(requests):
             earlier.next_wr = later
-
-    def post(self) -> None:
-        _call(self._post, self._first)
 
     def retarget(self, number: int, local: int, remote: int) -> None:
         self._sges[number].addr = local

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gdviz.rdma.hardware.backends.base import (
@@ -53,13 +54,10 @@ class _Queue:
 
 class _Chain:
     def __init__(self, post: Any, requests: list[Any], pieces: Sequence[Sge | None], sge: Any) -> None:
-        self._post = post
         self._requests = requests
+        self.post = partial(post, requests)
         self._pieces = pieces
         self._sge = sge
-
-    def post(self) -> None:
-        self._post(self._requests)
 
     def retarget(self, number: int, local: int, remote: int) -> None:
         wr, piece = self._requests[number], self._pieces[number]

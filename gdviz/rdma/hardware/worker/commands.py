@@ -21,6 +21,7 @@ from gdviz.rdma.hardware.worker.pingpong import PingPong
 from gdviz.rdma.hardware.worker.queues import OpenedDevice, OpenedDomain, OpenedPair, SharedQueue
 from gdviz.rdma.hardware.worker.service import SendService, StagedService
 from gdviz.rdma.hardware.worker.staged import StagedWork
+from gdviz.rdma.hardware.worker.watching import WatchedPingPong
 from gdviz.rdma.hardware.worker.work import Order, Report, Work
 from gdviz.rdma.requests import Opcode, RecvRequest, SendRequest
 from gdviz.rdma.states import QpAttributes, QpState, QpType, check_transition
@@ -244,10 +245,14 @@ class Commands:
         chosen: list[OpenedPair] = [self._things[pair] for pair in pairs]
         memory = self._things[data[0]]
         if kind in ("ping", "pong"):
-            view = None if memory.on_gpu else memory.view[data[1] : data[1] + order.size_bytes]
-            if view is None and order.opcode is Opcode.RDMA_WRITE:
+            first = kind == "ping"
+            if order.opcode is not Opcode.RDMA_WRITE:
+                work: Work = PingPong(chosen, order, first=first)
+            elif memory.on_gpu:
                 raise _refuse(errno.EOPNOTSUPP)
-            work: Work = PingPong(chosen, order, view, first=kind == "ping")
+            else:
+                view = memory.view[data[1] : data[1] + order.size_bytes]
+                work = WatchedPingPong(chosen, order, view, first=first)
         elif order.staged:
             assert bounce is not None
             held = self._things[bounce[0]]

@@ -1,13 +1,11 @@
 """Latency as perftest measures it: one message to and fro, half a round trip each; for READ a whole one.
 
-WRITE: each side watches the last byte of its own memory, into which the other writes the number of the round.
-SEND: each side waits for the other's message. READ needs nobody at the other end.
+SEND: each side waits for the other's message. READ needs nobody at the other end. WRITE: see `watching`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gdviz.clock import fine_seconds
 from gdviz.rdma.hardware.backends.base import Chain
@@ -19,32 +17,21 @@ from gdviz.rdma.requests import Opcode, RecvRequest, SendRequest, Sge, WcOpcode
 #: One request in so many reports its completion, so that the send queue does not fill.
 SIGNAL = 8
 
-#: Looks at the memory between two looks at the completion queue.
-LOOKS = 200
-
-
-def _mark(number: int, *, first: bool) -> int:
-    """Return what one side writes in a round: neither what the other writes then, nor what was there."""
-    return (2 * number + (0 if first else 1)) % 254 + 1
-
 
 class PingPong(Work):
-    """One side of it.
+    """One side of it, for SEND and READ.
 
     Parameters
     ----------
-    view
-        This side's memory, from where the message lies; only host memory can be watched.
     first
         Whether this side begins, and measures.
     """
 
-    def __init__(self, pairs: Sequence[OpenedPair], order: Order, view: Any, *, first: bool) -> None:
+    def __init__(self, pairs: Sequence[OpenedPair], order: Order, *, first: bool) -> None:
         super().__init__(pairs)
         (self._pair,) = self.pairs
         self._order = order
         self._first = first
-        self._view, self._last = view, order.size_bytes - 1
         self._round = 0
         self._sent = not first
         self._posted_s = 0.0
@@ -61,9 +48,6 @@ class PingPong(Work):
             for _ in range(min(2, self._pair.max_recv_wr)):
                 self._receive.post()
                 self._pair.aimed_receives += 1
-        elif not self._whole:
-            # Neither side takes what lay there before for the other's first message.
-            self._view[self._last] = 0
         self._heard = 0
         self.start_s = fine_seconds()
         self._end_at = self.start_s + order.duration_s if order.duration_s and first else None
@@ -88,8 +72,6 @@ class PingPong(Work):
                 0, order.opcode, (self._sge,), order.remote, order.remote_key, signaled=loud, inline=inline
             )
             chain = self._chains[loud] = self._pair.pair.chain([request])
-        if not self._sends and not self._whole:
-            self._view[self._last] = _mark(self._round, first=self._first)
         chain.post()
 
     def _serve(self) -> None:
@@ -123,12 +105,6 @@ class PingPong(Work):
 
     def _answered(self) -> bool:
         """Whether the other side's message of this round is there (for READ: the data)."""
-        if not self._whole and not self._sends:
-            mark = _mark(self._round, first=not self._first)
-            view, last = self._view, self._last
-            for _look in range(LOOKS):
-                if view[last] == mark:
-                    return True
         self._poll()
         return self._heard > self._round
 
@@ -153,8 +129,6 @@ class PingPong(Work):
     def release(self) -> None:
         """Let others have the queues, and give the built requests back."""
         super().release()
-        if (view := getattr(self, "_view", None)) is not None:
-            view.release()
         for chain in (*getattr(self, "_chains", {}).values(), getattr(self, "_receive", None)):
             if chain is not None:
                 chain.close()

@@ -12,6 +12,7 @@ from gdviz.errors import GdvizError, MissingDependencyError, VerbsError
 from gdviz.rdma.hardware.line import Line, LineClosed
 from gdviz.rdma.hardware.worker.commands import Commands
 from gdviz.rdma.hardware.worker.service import Service
+from gdviz.rdma.hardware.worker.work import Work
 
 #: How long transfers go on between two looks at the line.
 TURN_S = 1e-3
@@ -39,9 +40,17 @@ def serve(line: Line) -> None:
                 line.send(answer, files)
             for work in works:
                 if not work.final:
-                    work.step(fine_seconds() + TURN_S / len(works))
+                    _go_on(work, TURN_S / len(works))
     except LineClosed:
         commands.close()
+
+
+def _go_on(work: Work, seconds: float) -> None:
+    """Let a work go on for a while; one that breaks ends alone, for the node has others."""
+    try:
+        work.step(fine_seconds() + seconds)
+    except Exception as error:  # noqa: BLE001  (said in its report)
+        work.broke(f"{type(error).__name__}: {error}")
 
 
 def _answer(

@@ -82,6 +82,8 @@ class Report:
         CPU time of this process since.
     error
         The first bad completion.
+    trouble
+        Which call failed where none should.
     """
 
     state: str
@@ -92,6 +94,7 @@ class Report:
     weights: bytes
     cpu_s: float
     error: Completed | None
+    trouble: str = ""
 
 
 class Work:
@@ -107,6 +110,8 @@ class Work:
         self.pairs = list(pairs)
         self.state = "running"
         self.error: Completed | None = None
+        #: What went wrong where nothing should.
+        self.trouble = ""
         self.start_s = fine_seconds()
         self.end_s = 0.0
         self.stopping = False
@@ -198,6 +203,13 @@ class Work:
                 queue.queue.poll(POLL)
         self.end("stopped", fine_seconds())
 
+    def broke(self, trouble: str) -> None:
+        """Be over because a call failed that should not."""
+        self.trouble = trouble
+        for pair in self.pairs:
+            pair.fail()
+        self.end("failed", fine_seconds())
+
     @property
     def overdue(self) -> bool:
         """Whether a stopped work has waited long enough."""
@@ -215,6 +227,7 @@ class Work:
             self._weights.tobytes(),
             used - self._cpu_s,
             self.error,
+            self.trouble,
         )
         self._messages = 0
         self._latencies, self._weights = array("d"), array("q")
