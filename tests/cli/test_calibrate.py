@@ -53,8 +53,8 @@ def test_a_table_calibrates_the_model_and_predict_uses_it(sweep: Path, tmp_path:
         json.loads(run("predict", *options, *size, *more, "--json").stdout)
         for more in ([], ["--constants", str(saved)])
     )
-    assert here["messages_per_s"] == pytest.approx(1 / 260e-9, rel=0.02)
-    assert usual["messages_per_s"] == pytest.approx(1 / DEFAULTS.qp_message_s, rel=0.02)
+    assert here["bandwidth_gbps"] == pytest.approx(64 * 8e-9 / 260e-9, rel=0.02)
+    assert usual["bandwidth_gbps"] == pytest.approx(64 * 8e-9 / DEFAULTS.qp_message_s, rel=0.02)
     assert "points held out" in run("calibrate", *options, "--measured", str(sweep)).stdout
 
 
