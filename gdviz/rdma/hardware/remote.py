@@ -9,17 +9,13 @@ from typing import Any
 
 from gdviz.errors import GdvizError, MissingDependencyError, VerbsError
 from gdviz.messages import _
+from gdviz.rdma.hardware.errnos import named
 from gdviz.rdma.hardware.launch import start_worker
 from gdviz.rdma.hardware.line import LineClosed
 
 
 class WorkerGone(VerbsError):
     """The worker process has ended: killed, or crashed in a library below."""
-
-
-def named(code: int) -> str:
-    """Return an errno as people write it: ``EINVAL (22)``."""
-    return f"{errno.errorcode.get(code, '?')} ({code})"
 
 
 class Worker:

@@ -40,9 +40,10 @@ def test_ping_pong(sides, op) -> None:
     assert run.state is TransferState.COMPLETED
     assert run.result.latency.count == run.result.messages == 300
     trips = 1 if op is Op.READ else 2
-    assert 0 < run.result.latency.mean * 300 * trips <= took
-    # Half a round trip each: the whole of them is the time that the run took.
-    assert run.result.latency.mean * 300 * trips == pytest.approx(run.result.duration_s, rel=0.2)
+    measured_s = run.result.latency.mean * 300 * trips
+    # Half a round trip each. Between bursts of rounds, time passes that belongs to none.
+    assert 0 < run.result.duration_s <= took
+    assert run.result.duration_s * 0.3 < measured_s < run.result.duration_s * 1.01
 
 
 @pytest.mark.parametrize("op", list(Op))

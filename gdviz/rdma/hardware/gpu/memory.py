@@ -12,6 +12,7 @@ from typing import Any
 from gdviz.errors import AllocationError, GdvizError, MissingDependencyError, RegistrationError
 from gdviz.messages import _
 from gdviz.rdma.hardware.backends.base import Domain, Region
+from gdviz.rdma.hardware.errnos import named
 from gdviz.rdma.hardware.gpu import cuda
 from gdviz.rdma.hardware.worker.memory import PAGE_BYTES, HostMemory
 
@@ -129,7 +130,7 @@ def register(
         return domain.register(address, length, access), "nvidia-peermem", None
     except OSError as error:
         raise RegistrationError(
-            _("GPU memory cannot be registered. By dma-buf: {first} By nvidia-peermem: {second}.").format(
+            _("GPU memory cannot be registered. By dma-buf: {first}; by nvidia-peermem: {second}.").format(
                 first=by_dma_buf, second=_told(error)
             ),
             _(
@@ -142,8 +143,8 @@ def register(
 
 def _told(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno:
-        return f"{errno.errorcode.get(error.errno, '?')} ({error.errno}), {os.strerror(error.errno)}"
-    return str(error)
+        return f"{named(error.errno)}, {os.strerror(error.errno)}"
+    return str(error).rstrip(".")
 
 
 class _Copied:
