@@ -76,6 +76,7 @@ __all__ = [
     "calibrate",
     "doctor",
     "lab",
+    "nodes",
     "open_machine",
     "predict",
     "reference_machine",
@@ -88,7 +89,7 @@ __all__ = [
 
 #: Rooms that are front doors as well: ``gdviz.doctor(...)`` is the function, ``gdviz.doctor.diagnose`` the
 #: room's own.
-_DOORS = {"doctor": ("gdviz.widgets", "doctor")}
+_DOORS = {"doctor": ("gdviz.widgets", "doctor"), "nodes": ("gdviz.nodes.discovery", "nodes")}
 
 
 class _Door(ModuleType):

@@ -28,6 +28,7 @@ COMMANDS: tuple[str, ...] = (
     "validate",
     "claims",
     "calibrate",
+    "nodes",
 )
 
 
