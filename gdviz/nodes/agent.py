@@ -37,6 +37,10 @@ from gdviz.rdma import (
 _CHUNK_BYTES = 1 << 20
 
 
+#: Requests that a queue holds at least.
+LEAST_DEPTH = 64
+
+
 @dataclass
 class _Opened:
     """A NIC that is in use: its device and the one protection domain that gdviz keeps on it."""
@@ -190,7 +194,12 @@ class NodeAgent:
     # Queue pairs
 
     def open_queue_pairs(self, nic: str, count: int, depth: int) -> QueuePairGroup:
-        """Make queue pairs on a NIC, with one completion queue large enough for all of them."""
+        """Make queue pairs on a NIC, with one completion queue large enough for all of them.
+
+        A queue holds `depth` requests, and some more where that is small: what the two ends tell each
+        other goes through it as well.
+        """
+        depth = max(depth, LEAST_DEPTH)
         opened = self._nic(nic)
         completions = opened.device.create_cq(max(1, 2 * count * depth))
         made: list[QueuePair] = []

@@ -13,8 +13,9 @@ from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.model import Endpoint, Prediction, predict
 from gdviz.rdma.hardware.buffers import HardwareBuffer
+from gdviz.rdma.hardware.counters import PortCounters
 from gdviz.rdma.hardware.devices import HardwareDevice
-from gdviz.rdma.hardware.gpu.nvml import Nvml
+from gdviz.rdma.hardware.gpu.nvml import GpuCounters, Nvml
 from gdviz.rdma.hardware.orders import Asked, order_of, peer_of
 from gdviz.rdma.hardware.regions import HardwareRegion
 from gdviz.rdma.hardware.remote import Worker
@@ -137,6 +138,15 @@ class HardwareProvider:
             return 0
         used = self.nvml.bar1_used_bytes(part.busid) or 0
         return max(0, used - self._bar1_before.get(part.id, used))
+
+    def port_counters(self, nic: str) -> PortCounters:
+        """Return what the kernel has counted for a NIC's port, by the NIC's id."""
+        part = self.machine.nic(nic)
+        return PortCounters.read(part.name, part.port)
+
+    def gpu_counters(self, gpu: str) -> GpuCounters | None:
+        """Return what NVML has counted for a GPU, by its id; None where there is no NVML."""
+        return None if self.nvml is None else self.nvml.counters(self.machine.gpu(gpu).busid)
 
     def start_transfer(
         self,

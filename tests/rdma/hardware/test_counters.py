@@ -19,7 +19,7 @@ def test_bytes_and_events(tmp_path: Path) -> None:
         port_xmit_data="25\n",
         port_xmit_packets="7\n",
         hw_out_of_sequence="3\n",
-        hw_lifespan="N/A\n",
+        hw_x="N/A\n",
     )
     first = PortCounters.read("mlx5_0", sysfs=tmp_path)
     assert first.values == {"port_xmit_data": 100, "port_xmit_packets": 7, "out_of_sequence": 3}

@@ -10,7 +10,7 @@ import pytest
 
 from gdviz.errors import RegistrationError
 from gdviz.rdma.hardware.gpu import cuda, memory
-from gdviz.rdma.hardware.worker.copies import Copies, Stretch
+from gdviz.rdma.hardware.worker.copies import Copies
 from gdviz.rdma.hardware.worker.memory import HostMemory
 from tests.rdma.hardware.fake_cuda import FakeCupy, FakeDriver
 
@@ -153,8 +153,8 @@ def test_copies_run_beside_everything_else(driver: FakeDriver, cupy: FakeCupy) -
     memory.copier(held, bounce)
     assert sum(call[0] == "pin" for call in cupy.calls) == 1
     after: list[str] = []
-    copies.copy(Stretch(bounce, 8), Stretch(held, 0), 4, lambda: after.append("first"))
-    copies.copy(Stretch(bounce, 12), Stretch(held, 0), 4, lambda: after.append("second"))
+    copies.copy(bounce, 8, held, 0, 4, lambda: after.append("first"))
+    copies.copy(bounce, 12, held, 0, 4, lambda: after.append("second"))
     copies.look()
     assert after == []
     assert not copies.idle

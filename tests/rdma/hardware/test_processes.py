@@ -50,7 +50,7 @@ def test_host_memory(align: int) -> None:
 
 
 def test_more_memory_than_there_is() -> None:
-    with pytest.raises(OSError, match="") as caught:
+    with pytest.raises(OSError, match="allocate") as caught:
         HostMemory(2**50, 4096)
     assert caught.value.errno == errno.ENOMEM
 
@@ -85,7 +85,7 @@ def _no_pyverbs() -> bool:
 @pytest.mark.slow
 def test_a_worker_that_is_killed(worker: Worker) -> None:
     number, address, _begin = worker.call("alloc", 4096, 4096)
-    assert number and address % 4096 == 0
+    assert address % 4096 == 0
     os.kill(worker.pid, signal.SIGKILL)
     for _again in range(2):
         with pytest.raises(WorkerGone, match=f"process {worker.pid}") as caught:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gdviz.errors import AllocationError, VerbsError
+from gdviz.rdma.patterns import NAMES, Pattern
 from gdviz.rdma.simulated import memory as module
 from gdviz.rdma.simulated.memory import CHUNK_BYTES, CommitLimit, SparseMemory
-from gdviz.rdma.patterns import NAMES, Pattern
 
 
 def array(data: bytes) -> np.ndarray:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gdviz.model import DataPath, Op
-from gdviz.rdma import Bounce, RemoteRegion, TransferSpec, TransferState, WcStatus
+from gdviz.rdma import AccessFlags, Bounce, RemoteRegion, TransferSpec, TransferState, WcStatus
 from tests.conformance import soft_roce
 from tests.vm.inside.test_life import Side, connect, follow
 
@@ -66,3 +66,31 @@ def test_both_ends_on_their_own(sides, op, path, qps) -> None:
     assert not service.failed
     service.stop()
     assert local.buffer.checksum() == remote.buffer.checksum() == wanted
+
+
+def test_counters_see_a_transfer(sides) -> None:
+    one, other = sides
+    left, _right = connect(one, other)
+    local, remote = one.region(65536, "random"), other.region()
+    before = one.provider.port_counters("rxe0")
+    spec = TransferSpec(size_bytes=65536, depth=4, count=8)
+    run = one.provider.start_transfer([left], local, RemoteRegion.of(remote), spec)
+    follow(run)
+    grown = one.provider.port_counters("rxe0").since(before)
+    # 16 packets of a path MTU of 4096 bytes for each message.
+    assert grown["sent_pkts"] >= 8 * 16
+
+
+def test_relaxed_ordering_is_optional(sides) -> None:
+    """A device without it takes the flag all the same: libibverbs leaves out what the kernel does not know."""
+    one, other = sides
+    buffer = one.provider.alloc(one.region().buffer.location, 4096)
+    region = one.domain.register(buffer, "local_write|remote_write|relaxed_ordering")
+    assert region.access & AccessFlags.RELAXED_ORDERING
+    left, _right = connect(other, one)
+    local = other.region(4096, "text")
+    run = other.provider.start_transfer(
+        [left], local, RemoteRegion.of(region), TransferSpec(size_bytes=4096, depth=2, count=4)
+    )
+    follow(run)
+    assert buffer.checksum() == local.buffer.checksum()

@@ -48,9 +48,11 @@ class Copies:
         self._start = start
         self._flying: deque[tuple[Event, Callable[[], None]]] = deque()
 
-    def copy(self, target: Stretch, source: Stretch, length: int, then: Callable[[], None]) -> None:
-        """Start a copy."""
-        event = self._start(target.memory, target.offset, source.memory, source.offset, length)
+    def copy(
+        self, target: Any, to: int, source: Any, begin: int, length: int, then: Callable[[], None]
+    ) -> None:
+        """Start a copy: target, its offset, source, its offset, length, and what is to be done then."""
+        event = self._start(target, to, source, begin, length)
         if event is None and not self._flying:
             then()
         elif event is None:

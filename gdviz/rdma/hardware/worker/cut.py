@@ -15,20 +15,6 @@ SLOTS, LEAST_BYTES = 4, 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a message.
-
-    Attributes
-    ----------
-    offset
-        In the regions, from where the messages begin.
-    """
-
-    offset: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
 class Cut:
     """The pieces of one queue pair's messages, numbered through.
 
@@ -69,12 +55,12 @@ class Cut:
             return None
         return self.pieces * max(0, -(-(self.order.count - self.number) // self.lanes))
 
-    def piece(self, number: int) -> Piece:
-        """Return a piece by its number."""
+    def piece(self, number: int) -> tuple[int, int]:
+        """Return where a piece lies, by its number: its offset from where the messages begin, its length."""
         message, part = divmod(number, self.pieces)
         begin = part * self.slot_bytes
         offset = self.order.offset(self.number + message * self.lanes) + begin
-        return Piece(offset, min(self.slot_bytes, self.order.size_bytes - begin))
+        return offset, min(self.slot_bytes, self.order.size_bytes - begin)
 
     def slot(self, number: int) -> int:
         """Return where a piece's slot begins in the bounce buffers."""

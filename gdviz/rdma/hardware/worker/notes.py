@@ -60,6 +60,7 @@ class Notes:
     def __init__(self, pair: OpenedPair, side: SendSide) -> None:
         self._pair, self._side = pair, side
         self._chains: dict[bool, Chain] = {}
+        self._receive = pair.pair.receive_chain([RecvRequest(RECEIVE)])
 
     def send(self, number: int) -> bool:
         """Send a number; False where the send queue is full, to be tried again later."""
@@ -86,20 +87,19 @@ class Notes:
     def expect(self, count: int) -> None:
         """Have receives posted for so many notes; those left from before count."""
         while self._pair.empty_receives < min(count, self._pair.max_recv_wr):
-            self._pair.pair.receive(RecvRequest(RECEIVE))
+            self._receive.post()
             self._pair.empty_receives += 1
 
     def taken(self) -> None:
         """Put a new receive in the place of one that was used."""
-        self._pair.empty_receives -= 1
-        self._pair.pair.receive(RecvRequest(RECEIVE))
-        self._pair.empty_receives += 1
+        self._receive.post()
 
     def close(self) -> None:
         """Give what was built back."""
         for chain in self._chains.values():
             chain.close()
         self._chains.clear()
+        self._receive.close()
 
 
 def later(number: int, known: int) -> int:

@@ -131,6 +131,7 @@ class StagedService(Service):
     ) -> None:
         super().__init__(pairs)
         self._order = order
+        self._receives: dict[tuple[int, int], Chain] = {}
         self._fills = order.opcode is Opcode.RDMA_READ
         self._sends = order.opcode is Opcode.SEND
         count = len(pairs)
@@ -149,8 +150,13 @@ class StagedService(Service):
     def _receive(self, lane: StagedLane, number: int) -> None:
         assert self._order.bounce is not None
         address, key, _length = self._order.bounce[0]
-        sge = Sge(address + lane.cut.slot(number), lane.cut.slot_bytes, key)
-        lane.pair.pair.receive(RecvRequest(RECEIVE, (sge,)))
+        slot = lane.cut.slot(number)
+        chain = self._receives.get((lane.pair.number, slot))
+        if chain is None:
+            sge = Sge(address + slot, lane.cut.slot_bytes, key)
+            chain = lane.pair.pair.receive_chain([RecvRequest(RECEIVE, (sge,))])
+            self._receives[lane.pair.number, slot] = chain
+        chain.post()
         lane.pair.aimed_receives += 1
 
     def _turn(self) -> bool:
@@ -215,3 +221,5 @@ class StagedService(Service):
         super().release()
         for lane in getattr(self, "_lanes", ()):
             lane.close()
+        for chain in getattr(self, "_receives", {}).values():
+            chain.close()

@@ -49,29 +49,27 @@ class StagedLane:
 
     def fill(self, number: int, then: Callable[[], None]) -> None:
         """Copy a piece into its slot."""
-        here, slot, length = self._places(number)
+        offset, length = self.cut.piece(number)
+        data, bounce = self._data, self._bounce
         if self._fits:
-            self.copies.copy(slot, here, length, then)
+            slot = bounce.offset + self.cut.slot(number)
+            self.copies.copy(bounce.memory, slot, data.memory, data.offset + offset, length, then)
         else:
             then()
 
     def empty(self, number: int, then: Callable[[], None]) -> None:
         """Copy a piece out of its slot."""
-        here, slot, length = self._places(number)
+        offset, length = self.cut.piece(number)
+        data, bounce = self._data, self._bounce
         if self._fits:
-            self.copies.copy(here, slot, length, then)
+            slot = bounce.offset + self.cut.slot(number)
+            self.copies.copy(data.memory, data.offset + offset, bounce.memory, slot, length, then)
         else:
             then()
 
-    def _places(self, number: int) -> tuple[Stretch, Stretch, int]:
-        piece = self.cut.piece(number)
-        here = Stretch(self._data.memory, self._data.offset + piece.offset)
-        slot = Stretch(self._bounce.memory, self._bounce.offset + self.cut.slot(number))
-        return here, slot, piece.length
-
     def post(self, number: int, opcode: Opcode, *, loud: bool) -> None:
         """Send or fetch a piece's slot."""
-        slot, length = self.cut.slot(number), self.cut.piece(number).length
+        slot, length = self.cut.slot(number), self.cut.piece(number)[1]
         key = (slot, length, loud)
         chain = self._chains.get(key)
         if chain is None:
