@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gdviz.cli.ends import endpoint, open_node
+from gdviz.cli.ends import end_options, two_ends
 from gdviz.cli.output import print_json, printable
 from gdviz.errors import GdvizError
 from gdviz.messages import _
@@ -21,34 +22,47 @@ if TYPE_CHECKING:
 @click.command("calibrate")
 @click.argument("path")
 @click.option("--measured", required=True, metavar="FILE", help="perftest's output, text or JSON.")
-@click.option("--gpu", help="Index, bus id or name of the GPU; 'host' for host memory.")
-@click.option("--nic", help="Index, bus id or name of the NIC; without it, the nearest one.")
-@click.option("--node", help="Name or index of the node, where the file has several.")
+@end_options
+@click.option(
+    "--path",
+    "data_path",
+    type=click.Choice(["direct", "staged"]),
+    default="direct",
+    show_default=True,
+    help="By which path it was measured.",
+)
 @click.option("--fit", multiple=True, help="Name of a constant to fit; may be given several times.")
+@click.option("--constants", metavar="FILE", help="Constants to start from, as --save writes them.")
 @click.option("--save", metavar="FILE", help="Write the constants, for gdviz predict --constants.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     path: str,
     measured: str,
-    gpu: str | None,
-    nic: str | None,
-    node: str | None,
+    data_path: str,
     fit: tuple[str, ...],
+    constants: str | None,
     save: str | None,
     as_json: bool,
+    **ends: str | None,
 ) -> None:
     """Fit the model's uncertain constants to a measured sweep between two nodes like PATH.
 
-    Every other size is held out, and the fit is judged by these.
+    Every other size is held out, and the fit is judged by these. MTU, link layer and strict ordering are
+    taken from what perftest prints.
     """
     from gdviz.doctor.calibrate import calibrate
+    from gdviz.model import DataPath
     from gdviz.model.calibration import UNCERTAIN
 
-    end = endpoint(open_node(path, node), gpu, nic)
-    found = calibrate(measured, end, end, fit=fit or UNCERTAIN)
+    found = calibrate(
+        measured,
+        *two_ends(path, **ends),
+        path=DataPath(data_path),
+        fit=fit or UNCERTAIN,
+        constants=read_constants(constants),
+    )
     if save is not None:
-        changed = {name: getattr(found.constants, name) for name in found.changed}
-        Path(save).write_text(json.dumps(changed, indent=1) + "\n", encoding="utf-8")
+        _save(save, found.constants)
     if as_json:
         print_json(calibration_as_dict(found))
         return
@@ -57,12 +71,40 @@ def command(
 
 
 def calibration_as_dict(found: Calibration) -> dict[str, Any]:
-    """Return a calibration as ``gdviz calibrate --json`` prints it."""
+    """Return a calibration as ``gdviz calibrate --json`` prints it.
+
+    A spread is null where there are no more points than constants.
+    """
     return {
-        "constants": {name: {"before": old, "after": new} for name, (old, new) in found.changed.items()},
+        "constants": {
+            name: {
+                "before": old,
+                "after": new,
+                "bounds": found.bounds[name],
+                "at_bound": name in found.at_bound,
+                "spread": found.spread[name] if math.isfinite(found.spread[name]) else None,
+            }
+            for name, (old, new) in found.changed.items()
+        },
         "idle": list(found.idle),
         **{name: asdict(getattr(found, name)) for name in ("before", "fitted", "held_out")},
     }
+
+
+def _save(file: str, constants: Constants) -> None:
+    """Write the constants that are not the default ones."""
+    from gdviz.model import DEFAULTS
+
+    usual = asdict(DEFAULTS)
+    changed = {name: value for name, value in asdict(constants).items() if value != usual[name]}
+    try:
+        Path(file).write_text(json.dumps(changed, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise GdvizError(
+            _("{file} cannot be written: {error}.").format(
+                file=repr(file)[:200], error=error.strerror or error
+            )
+        ) from None
 
 
 def read_constants(file: str | None) -> Constants:

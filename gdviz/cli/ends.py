@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from gdviz.cli.opening import open_path_or_catalogue, pick_node
 from gdviz.errors import GdvizError, UnknownDeviceError
@@ -14,6 +17,48 @@ if TYPE_CHECKING:
 
 #: What ``--gpu`` takes for host memory.
 HOST = "host"
+
+_OPTIONS = (
+    click.option(
+        "--gpu", help="Index, bus id or name of the GPU whose memory it is; 'host' for host memory."
+    ),
+    click.option("--nic", help="Index, bus id or name of the NIC; without it, the nearest one."),
+    click.option("--node", help="Name or index of the node, where the file has several."),
+    click.option("--remote", metavar="PATH", help="The other node; without it, one like the first."),
+    click.option("--remote-gpu", help="As --gpu, of the other node; without it, the same."),
+    click.option("--remote-nic", help="As --nic, of the other node; without it, the same."),
+    click.option("--remote-node", help="As --node, of the other file."),
+)
+
+
+def end_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `two_ends` takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def two_ends(
+    path: str,
+    *,
+    gpu: str | None,
+    nic: str | None,
+    node: str | None,
+    remote: str | None,
+    remote_gpu: str | None,
+    remote_nic: str | None,
+    remote_node: str | None,
+) -> tuple[Endpoint, Endpoint]:
+    """Return the two ends that PATH and the options name.
+
+    Raises
+    ------
+    GdvizError
+        A file cannot be read, or a node, a device or the memory is not there.
+    """
+    near = endpoint(open_node(path, node), gpu, nic)
+    other = near.machine if remote is None else open_node(remote, remote_node)
+    return near, endpoint(other, remote_gpu or gpu, remote_nic or nic, which="remote-")
 
 
 def open_node(path: str, node: str | None) -> Machine:

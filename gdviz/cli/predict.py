@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gdviz.cli.calibrate import read_constants
-from gdviz.cli.ends import endpoint, open_node
+from gdviz.cli.ends import end_options, two_ends
 from gdviz.cli.output import print_json
 from gdviz.cli.prediction import prediction_as_dict, print_prediction
 from gdviz.errors import GdvizError
@@ -22,13 +22,7 @@ _PATHS, _OPS = ["direct", "staged"], ["write", "read", "send"]
 
 @click.command("predict")
 @click.argument("path")
-@click.option("--gpu", help="Index, bus id or name of the GPU whose memory it is; 'host' for host memory.")
-@click.option("--nic", help="Index, bus id or name of the NIC; without it, the nearest one.")
-@click.option("--node", help="Name or index of the node, where the file has several.")
-@click.option("--remote", metavar="PATH", help="The other node; without it, one like the first.")
-@click.option("--remote-gpu", help="As --gpu, of the other node; without it, the same.")
-@click.option("--remote-nic", help="As --nic, of the other node; without it, the same.")
-@click.option("--remote-node", help="As --node, of the other file.")
+@end_options
 @click.option("--size", default="64 KiB", show_default=True, help="Bytes of a message: 8, 4KiB, '64 MiB'.")
 @click.option(
     "--path", "data_path", type=click.Choice(["direct", "staged"]), default="direct", show_default=True
@@ -53,13 +47,6 @@ _PATHS, _OPS = ["direct", "staged"], ["write", "read", "send"]
 @click.option("--ceilings", "with_ceilings", is_flag=True, help="With --json: all ceilings as well.")
 def command(
     path: str,
-    gpu: str | None,
-    nic: str | None,
-    node: str | None,
-    remote: str | None,
-    remote_gpu: str | None,
-    remote_nic: str | None,
-    remote_node: str | None,
     size: str,
     data_path: str,
     op: str,
@@ -75,11 +62,13 @@ def command(
     seed: int,
     as_json: bool,
     with_ceilings: bool,
+    **ends: str | None,
 ) -> None:
     """Predict a transfer: bandwidth, latency, CPU time, and what limits it.
 
-    Bandwidth and CPU time are those with the queue full (--depth, --qps); latency is that of single
-    messages, one in flight, as perftest's latency tests send them, from post to completion.
+    Bandwidth and CPU time are those with the queue full (--depth, --qps). Latency is that of single
+    messages, one in flight, from their posting to the poster's completion; what perftest calls the latency
+    of a WRITE or a SEND is shorter, half of the way there and back.
     """
     from gdviz.model import DataPath, Op, Workload
     from gdviz.quantities import parse_size, whole_number
@@ -87,9 +76,7 @@ def command(
     workload = Workload(Op(op), DataPath(data_path), parse_size(size), depth, qps)
     messages = whole_number(messages, "messages", least=1, most=10_000_000)
     seed = whole_number(seed, "seed")
-    near = endpoint(open_node(path, node), gpu, nic)
-    other = near.machine if remote is None else open_node(remote, remote_node)
-    far = endpoint(other, remote_gpu or gpu, remote_nic or nic, which="remote-")
+    near, far = two_ends(path, **ends)
     check_memory(workload.size_bytes, near, far)
     fabric = _fabric(near, far, mtu, switches, cable)
     used = read_constants(constants)

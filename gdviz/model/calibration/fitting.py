@@ -16,7 +16,7 @@ import numpy as np
 from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.model.calibration.least_squares import Array, least_squares, standard_errors
-from gdviz.model.calibration.measured import Figure, Measured, check_units, figures_of
+from gdviz.model.calibration.measured import Figure, Kind, Measured, check_units, figures_of
 from gdviz.model.calibration.results import Calibration, Fit
 from gdviz.model.constants import DEFAULTS, Constants
 from gdviz.model.workload import Endpoint, Fabric
@@ -127,7 +127,7 @@ def _checked_names(fit: Sequence[str]) -> tuple[str, ...]:
 
 def _start(names: Sequence[str], constants: Constants, figures: Sequence[Figure]) -> Constants:
     """Give constants without a value one to start from: the fastest that was measured."""
-    fastest = max((figure.value for figure in figures if not figure.is_latency), default=None)
+    fastest = max((figure.value for figure in figures if figure.kind is Kind.BANDWIDTH), default=None)
     missing = {name: fastest for name in names if getattr(constants, name) is None and fastest is not None}
     return _with(constants, missing)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import pairwise
 
 from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.model.constants import Constants
 from gdviz.model.predict import predict
-from gdviz.model.workload import Endpoint, Fabric, Workload
+from gdviz.model.results import Prediction, Side
+from gdviz.model.workload import Endpoint, Fabric, Op, Workload
 from gdviz.quantities import format_duration, format_rate, format_size
 
 #: Single messages drawn for a median.
@@ -32,13 +34,27 @@ class Measured:
     ----------
     workload
         What was sent. A latency is that of one message in flight, whatever the workload's depth.
-    bandwidth_bytes_per_s, latency_s
-        What was measured of it, payload bytes a second and the median; None where it was not.
+    bandwidth_bytes_per_s
+        What was measured of it, payload bytes a second; None where it was not.
+    latency_s
+        Median seconds from posting to the poster's completion.
+    one_way_s
+        Median seconds from posting to the moment when the far side's program knows: half of a ping-pong's
+        round trip, which is what ``ib_write_lat`` and ``ib_send_lat`` print. A READ has none.
     """
 
     workload: Workload
     bandwidth_bytes_per_s: float | None = None
     latency_s: float | None = None
+    one_way_s: float | None = None
+
+
+class Kind(StrEnum):
+    """What a number of a point is."""
+
+    BANDWIDTH = "bandwidth"
+    LATENCY = "latency"
+    ONE_WAY = "one-way latency"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +67,38 @@ class Figure:
         With depth 1 and one queue pair where it is a latency.
     value
         Bytes a second, or seconds.
-    is_latency
-        Which of the two.
+    kind
+        Which of a point's three.
     """
 
     workload: Workload
     value: float
-    is_latency: bool
+    kind: Kind
 
     def ask(self, local: Endpoint, remote: Endpoint, fabric: Fabric | None, constants: Constants) -> float:
         """Return what the model expects in its place."""
         found = predict(local, remote, self.workload, fabric=fabric, constants=constants, messages=_MESSAGES)
-        return found.latency.p50 if self.is_latency else found.bandwidth_bytes_per_s
+        if self.kind is Kind.BANDWIDTH:
+            return found.bandwidth_bytes_per_s
+        return found.latency.p50 if self.kind is Kind.LATENCY else _one_way_s(found, constants)
 
     def __str__(self) -> str:
-        what = _("latency") if self.is_latency else _("bandwidth")
-        return _("{what} at {size}").format(what=what, size=format_size(self.workload.size_bytes))
+        name = {
+            Kind.BANDWIDTH: _("bandwidth"),
+            Kind.LATENCY: _("latency"),
+            Kind.ONE_WAY: _("one-way latency"),
+        }[self.kind]
+        return _("{what} at {size}").format(what=name, size=format_size(self.workload.size_bytes))
 
     def written(self, value: float) -> str:
         """Return a value of this kind as people write it."""
-        return format_duration(value) if self.is_latency else format_rate(value)
+        return format_rate(value) if self.kind is Kind.BANDWIDTH else format_duration(value)
+
+
+def _one_way_s(found: Prediction, constants: Constants) -> float:
+    """Return seconds until the far side's program knows; its CPU polls for what has come."""
+    last = max((stage for stage in found.stages if stage.side is Side.REMOTE), key=lambda stage: stage.end_s)
+    return last.end_s if last.cpu else last.end_s + constants.poll_s
 
 
 def sweep_points(
@@ -121,9 +149,13 @@ def figures_of(point: Measured) -> list[Figure]:
     GdvizError
         One is not a number above 0.
     """
-    given = [(point.bandwidth_bytes_per_s, False), (point.latency_s, True)]
+    given = (
+        (point.bandwidth_bytes_per_s, Kind.BANDWIDTH),
+        (point.latency_s, Kind.LATENCY),
+        (point.one_way_s, Kind.ONE_WAY),
+    )
     figures = []
-    for value, is_latency in given:
+    for value, kind in given:
         if value is None:
             continue
         if not (math.isfinite(value) and value > 0):
@@ -133,8 +165,12 @@ def figures_of(point: Measured) -> list[Figure]:
                 ),
                 _("Give bytes a second and seconds, larger than 0."),
             )
-        work = replace(point.workload, depth=1, qps=1) if is_latency else point.workload
-        figures.append(Figure(work, value, is_latency))
+        if kind is Kind.ONE_WAY and point.workload.op is Op.READ:
+            raise GdvizError(
+                _("A READ has no one-way latency."), _("Give it as latency_s: what comes, comes back.")
+            )
+        alone = replace(point.workload, depth=1, qps=1)
+        figures.append(Figure(point.workload if kind is Kind.BANDWIDTH else alone, value, kind))
     return figures
 
 
@@ -159,7 +195,7 @@ def check_units(
     speeds = [end.nic_part.speed_bytes_per_s for end in (local, remote)]
     port = min((speed for speed in speeds if speed), default=math.inf)
     for figure, model in zip(figures, expected, strict=True):
-        if not figure.is_latency and figure.value > port * _ROUNDED:
+        if figure.kind is Kind.BANDWIDTH and figure.value > port * _ROUNDED:
             raise GdvizError(
                 _("The measured {figure} is {value}; the NIC's port carries {port}.").format(
                     figure=figure, value=figure.written(figure.value), port=format_rate(port)
