@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gdviz.nodes.discovery.answer import Found, Obstacle, judge
+from gdviz.nodes.discovery.answer import Found, judge
+from gdviz.nodes.discovery.obstacle import Obstacle
 from gdviz.nodes.discovery.probe import Probe, look
 
 __all__ = ["Found", "Obstacle", "Probe", "judge", "look", "nodes"]

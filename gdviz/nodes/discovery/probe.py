@@ -11,8 +11,25 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from gdviz.rdma.hardware.backends.choose import Tried, libibverbs_version, try_all
+
 #: Interfaces on which nobody would put soft-RoCE.
-_NO_NETDEV = ("lo", "docker", "veth", "br-", "virbr", "tun", "tap", "wl", "cni", "flannel", "cali")
+_NO_NETDEV = ("lo", "docker", "veth", "br-", "virbr", "tun", "tap", "cni", "flannel", "cali")
+
+#: Bit of CAP_IPC_LOCK in a process's capabilities (linux/capability.h): the memlock limit does not hold then.
+_IPC_LOCK = 1 << 14
+
+#: PCI vendors: NVIDIA's NICs (Mellanox), and NVIDIA's GPUs.
+_MELLANOX, _NVIDIA = "0x15b3", "0x10de"
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of an RDMA device and its state, such as ``ACTIVE``."""
+
+    device: str
+    number: int
+    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +40,30 @@ class Probe:
     ----------
     system, host
         ``linux``, and the host's name.
-    rdma_devices
-        Names in ``/sys/class/infiniband``.
+    family
+        Of the distribution, by how packages are installed: ``debian``, ``rhel``, or empty.
+    rdma_devices, ports
+        Names in ``/sys/class/infiniband``, and their ports.
+    cards
+        Bus ids of NICs made by Mellanox or NVIDIA, whether they have an RDMA device or not.
     verbs_files
         Device files in ``/dev/infiniband`` by which programs reach them.
     verbs_allowed
         Whether this user may open them.
     memlock_bytes
-        Limit of locked memory; None: unlimited.
-    binding
-        Name and version of the Python binding that can be used; empty where none can.
-    binding_error
-        Why none can, with its remedy.
+        Limit of locked memory; None: unlimited, or this process may pass it.
+    libibverbs
+        Which libibverbs there is, by its private symbols: ``34``; empty where it is not found.
+    bindings
+        The Python bindings of libibverbs; those that can be used have no error.
     netdevs
-        Network interfaces that soft-RoCE could use, those with a cable first.
+        Network interfaces that soft-RoCE could use, the best first.
     has_rxe
         Whether the running kernel has soft-RoCE's module; None where that cannot be seen.
     is_root, in_container
         Of this process.
-    gpus
-        Bus ids that NVIDIA's driver knows.
+    pci_gpus, gpus
+        Bus ids of NVIDIA's GPUs on the bus, and of those that its driver knows.
     has_cuda, cupy, nvml
         libcuda; versions of CuPy and nvidia-ml-py, empty where they are missing.
     has_peermem, open_driver
@@ -52,16 +73,20 @@ class Probe:
 
     system: str = "linux"
     host: str = "host"
+    family: str = ""
     rdma_devices: tuple[str, ...] = ()
+    ports: tuple[Port, ...] = ()
+    cards: tuple[str, ...] = ()
     verbs_files: tuple[str, ...] = ()
     verbs_allowed: bool = True
     memlock_bytes: int | None = None
-    binding: str = ""
-    binding_error: str = ""
+    libibverbs: str = ""
+    bindings: tuple[Tried, ...] = ()
     netdevs: tuple[str, ...] = ()
     has_rxe: bool | None = None
     is_root: bool = False
     in_container: bool = False
+    pci_gpus: tuple[str, ...] = ()
     gpus: tuple[str, ...] = ()
     has_cuda: bool = False
     cupy: str = ""
@@ -71,29 +96,32 @@ class Probe:
 
 
 def look(root: str | os.PathLike[str] = "/") -> Probe:
-    """Look at a host's files below a root, and at this Python's packages."""
+    """Look at a host's files below a root, and at this process and its Python's packages."""
     top = Path(root)
-    binding, trouble = _binding()
     files = _names(top / "dev/infiniband", "uverbs")
     return Probe(
         system=sys.platform,
         host=os.uname().nodename if hasattr(os, "uname") else "host",
+        family=_family(_text(top / "etc/os-release")),
         rdma_devices=_names(top / "sys/class/infiniband"),
+        ports=_ports(top / "sys/class/infiniband"),
+        cards=_on_the_bus(top, _MELLANOX, "0x02"),
         verbs_files=files,
         verbs_allowed=all(os.access(top / "dev/infiniband" / name, os.R_OK | os.W_OK) for name in files),
-        memlock_bytes=_memlock(),
-        binding=binding,
-        binding_error=trouble,
-        netdevs=_netdevs(top),
+        memlock_bytes=_memlock(top),
+        libibverbs=libibverbs_version(),
+        bindings=try_all(),
+        netdevs=_netdevs(top / "sys/class/net"),
         has_rxe=_has_rxe(top),
         is_root=hasattr(os, "geteuid") and os.geteuid() == 0,
         in_container=_exists(top, (".dockerenv", "run/.containerenv")),
+        pci_gpus=_on_the_bus(top, _NVIDIA, "0x03"),
         gpus=_names(top / "proc/driver/nvidia/gpus"),
         has_cuda=ctypes.util.find_library("cuda") is not None,
         cupy=_version(("cupy", "cupy-cuda12x", "cupy-cuda13x"), "cupy"),
         nvml=_version(("nvidia-ml-py",), "pynvml"),
         has_peermem=_exists(top, ("sys/module/nvidia_peermem", "sys/kernel/mm/memory_peers/nv_mem/version")),
-        open_driver=_open_driver(top),
+        open_driver=_open_driver(_text(top / "proc/driver/nvidia/version")),
     )
 
 
@@ -108,34 +136,58 @@ def _exists(top: Path, names: Iterable[str]) -> bool:
     return any((top / name).exists() for name in names)
 
 
-def _memlock() -> int | None:
+def _family(text: str) -> str:
+    words = {
+        word
+        for line in text.splitlines()
+        if line.startswith(("ID=", "ID_LIKE="))
+        for word in line.partition("=")[2].strip("\"'").split()
+    }
+    if words & {"debian", "ubuntu"}:
+        return "debian"
+    return "rhel" if words & {"rhel", "fedora", "centos"} else ""
+
+
+def _ports(folder: Path) -> tuple[Port, ...]:
+    found = []
+    for device in _names(folder):
+        for number in _names(folder / device / "ports"):
+            # The file says '4: ACTIVE'.
+            state = _text(folder / device / "ports" / number / "state").rpartition(":")[2].strip()
+            if number.isdecimal():
+                found.append(Port(device, int(number), state))
+    return tuple(found)
+
+
+def _on_the_bus(top: Path, vendor: str, kind: str) -> tuple[str, ...]:
+    """Return the bus ids of a vendor's physical functions of a class."""
+    devices = top / "sys/bus/pci/devices"
+    return tuple(
+        busid
+        for busid in _names(devices)
+        if _text(devices / busid / "vendor") == vendor and _text(devices / busid / "class").startswith(kind)
+    )
+
+
+def _memlock(top: Path) -> int | None:
     try:
         import resource
     except ImportError:
         return None
+    for line in _text(top / "proc/self/status").splitlines():
+        if line.startswith("CapEff:") and int(line.split()[1], 16) & _IPC_LOCK:
+            return None
     soft, _hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def _binding() -> tuple[str, str]:
-    from gdviz.errors import MissingDependencyError
-    from gdviz.rdma.hardware.backends.choose import choose
-
-    try:
-        backend = choose()
-    except MissingDependencyError as error:
-        return "", str(error)
-    return f"{backend.name} {getattr(backend, 'version', '')}".strip(), ""
-
-
-def _netdevs(top: Path) -> tuple[str, ...]:
+def _netdevs(folder: Path) -> tuple[str, ...]:
     found = []
-    for name in _names(top / "sys/class/net"):
-        if name.startswith(_NO_NETDEV):
-            continue
-        carrier = _text(top / "sys/class/net" / name / "carrier") == "1"
-        found.append((not carrier, name))
-    return tuple(name for _without, name in sorted(found))
+    for name in _names(folder):
+        if not name.startswith(_NO_NETDEV):
+            carrier = _text(folder / name / "carrier") == "1"
+            found.append((not carrier, name.startswith("wl"), name))
+    return tuple(name for _down, _wireless, name in sorted(found))
 
 
 def _has_rxe(top: Path) -> bool | None:
@@ -146,8 +198,7 @@ def _has_rxe(top: Path) -> bool | None:
     return "/rdma_rxe.ko" in listed if listed else None
 
 
-def _open_driver(top: Path) -> bool | None:
-    text = _text(top / "proc/driver/nvidia/version")
+def _open_driver(text: str) -> bool | None:
     return "Open Kernel Module" in text if text else None
 
 

@@ -31,6 +31,12 @@ class Tried:
     version: str
     error: str
 
+    @property
+    def wanted(self) -> str:
+        """Which rdma-core it was built for, where that is the reason; else empty."""
+        found = re.search(r"IBVERBS_PRIVATE_(\d+)", self.error)
+        return "" if found is None else found.group(1)
+
 
 def _pyverbs() -> Backend:
     from gdviz.rdma.hardware.backends.by_pyverbs import PyverbsBackend
@@ -46,6 +52,17 @@ def _wheel() -> Backend:
 
 #: pyverbs first: it belongs to the rdma-core that is installed, and can do more.
 MAKERS: dict[str, Callable[[], Backend]] = {"pyverbs": _pyverbs, "ibverbs": _wheel}
+
+
+def try_all(names: Sequence[str] = tuple(MAKERS)) -> tuple[Tried, ...]:
+    """Try all bindings; those that can be used have no error. Opens nothing."""
+    found = []
+    for name in names:
+        try:
+            found.append(Tried(name, MAKERS[name]().version, ""))
+        except (ImportError, OSError) as error:
+            found.append(Tried(name, _installed(name), f"{error}"))
+    return tuple(found)
 
 
 def choose(names: Sequence[str] = tuple(MAKERS)) -> Backend:
@@ -75,40 +92,38 @@ def preload() -> None:
 
 def why_none(tried: Sequence[Tried]) -> MissingDependencyError:
     """Return the error that says why no binding can be used, and the command that helps."""
-    sentences = []
+    sentences = [reason(attempt) for attempt in tried]
     remedy = _(
         "On Debian and Ubuntu: `apt install python3-pyverbs` with this Python, "
         "elsewhere: `pip install 'gdviz[rdma]'`."
     )
-    for attempt in tried:
-        wanted = re.search(r"IBVERBS_PRIVATE_(\d+)", attempt.error)
-        if wanted is not None:
-            sentences.append(
-                _(
-                    "{name} {version} was built for rdma-core {wanted} (IBVERBS_PRIVATE_{wanted}), "
-                    "and libibverbs here is {here}"
-                ).format(
-                    name=attempt.name,
-                    version=attempt.version or "?",
-                    wanted=wanted.group(1),
-                    here=_spoken(libibverbs_version()),
-                )
-            )
-            remedy = _(
-                "Remove it (`pip uninstall pyverbs`): a pyverbs that was not built with this system's "
-                "rdma-core never works. Take the distribution's (`apt install python3-pyverbs`), or "
-                "`pip install 'gdviz[rdma]'`."
-            )
-        elif not attempt.version:
-            sentences.append(_("{name} is not installed").format(name=attempt.name))
-        else:
-            sentences.append(
-                _("{name} {version} cannot be imported: {error}").format(
-                    name=attempt.name, version=attempt.version, error=attempt.error[:200]
-                )
-            )
+    if any(attempt.wanted for attempt in tried):
+        remedy = _(
+            "Remove it (`pip uninstall pyverbs`): a pyverbs that was not built with this system's "
+            "rdma-core never works. Take the distribution's (`apt install python3-pyverbs`), or "
+            "`pip install 'gdviz[rdma]'`."
+        )
     return MissingDependencyError(
         _("No Python binding of libibverbs: {reasons}.").format(reasons="; ".join(sentences)), remedy
+    )
+
+
+def reason(attempt: Tried) -> str:
+    """Return why a binding cannot be used, without a full stop."""
+    if attempt.wanted:
+        return _(
+            "{name} {version} was built for rdma-core {wanted} (IBVERBS_PRIVATE_{wanted}), "
+            "and libibverbs here is {here}"
+        ).format(
+            name=attempt.name,
+            version=attempt.version or "?",
+            wanted=attempt.wanted,
+            here=_spoken(libibverbs_version()),
+        )
+    if not attempt.version:
+        return _("{name} is not installed").format(name=attempt.name)
+    return _("{name} {version} cannot be imported: {error}").format(
+        name=attempt.name, version=attempt.version, error=attempt.error[:200]
     )
 
 
