@@ -93,10 +93,9 @@ def calibration_as_dict(found: Calibration) -> dict[str, Any]:
 
 def _save(file: str, constants: Constants) -> None:
     """Write the constants that are not the default ones."""
-    from gdviz.model import DEFAULTS
+    from gdviz.model.calibration import saved_values
 
-    usual = asdict(DEFAULTS)
-    changed = {name: value for name, value in asdict(constants).items() if value != usual[name]}
+    changed = saved_values(constants)
     try:
         Path(file).write_text(json.dumps(changed, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
@@ -113,37 +112,25 @@ def read_constants(file: str | None) -> Constants:
     Raises
     ------
     GdvizError
-        The file cannot be read, or holds anything but numbers by the names of constants.
+        The file cannot be read, or holds anything but values that constants can have, by their names.
     """
-    from dataclasses import fields, replace
-
-    from gdviz.model import DEFAULTS, Constants
+    from gdviz.model import DEFAULTS
+    from gdviz.model.calibration import constants_of
     from gdviz.readers.source import read_bytes
 
     if file is None:
         return DEFAULTS
     try:
         values = json.loads(read_bytes(file))
-    except ValueError as error:
-        if isinstance(error, GdvizError):
-            raise
+    except GdvizError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise GdvizError(
-            _("{file} is no JSON: {error}.").format(file=repr(file)[:200], error=error)
+            _("{file} is no JSON: {error}.").format(file=repr(file)[:200], error=str(error)[:200])
         ) from None
-    known = {field.name for field in fields(Constants)}
-    odd = [name for name in values if name not in known] if isinstance(values, dict) else [str(values)[:60]]
-    wrong = odd or [
-        name
-        for name, value in values.items()
-        if isinstance(value, bool) != isinstance(getattr(DEFAULTS, name), bool)
-        or not isinstance(value, int | float)
-        or not 0 <= value < 1e18
-    ]
-    if wrong:
+    if not isinstance(values, dict):
         raise GdvizError(
-            _("{file} has no constant that can be used in {name!r}.").format(
-                file=repr(file)[:200], name=str(wrong[0])[:60]
-            ),
+            _("{file} holds no constants by name.").format(file=repr(file)[:200]),
             _("gdviz calibrate --save writes such files."),
         )
-    return replace(DEFAULTS, **values)
+    return constants_of(values)
