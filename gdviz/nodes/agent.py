@@ -218,10 +218,10 @@ class NodeAgent:
         self._groups[number] = _Group(record, made, completions)
         return record
 
-    def connect(self, group: int, remotes: tuple[QpAddress, ...]) -> None:
-        """Connect a group of queue pairs, each to one of the other end's."""
+    def connect(self, group: int, remotes: tuple[QpAddress, ...], path_mtu: int = 4096) -> None:
+        """Connect a group of queue pairs, each to one of the other end's; the path MTU is in bytes."""
         for queue_pair, remote in zip(self._group(group).queue_pairs, remotes, strict=True):
-            queue_pair.connect(remote)
+            queue_pair.connect(remote, path_mtu=path_mtu)
 
     def close_queue_pairs(self, group: int) -> None:
         """Destroy a group of queue pairs; a group that is gone already is fine."""

@@ -6,23 +6,23 @@ import atexit
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gdviz.clock import Clock, RealClock
-from gdviz.errors import GdvizError, MissingDependencyError, UnknownDeviceError
+from gdviz.errors import GdvizError, UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
 from gdviz.model import DataPath, Fabric, Op
-from gdviz.nodes import Fleet, InProcessFleet
-from gdviz.quantities import parse_duration, parse_size, whole_number
+from gdviz.nodes import Fleet
+from gdviz.quantities import parse_duration, parse_size
 from gdviz.rdma import TransferSpec
-from gdviz.rdma.simulated import SimulatedHost, SimulatedNetwork
+from gdviz.rdma.simulated import SimulatedHost
 from gdviz.session.checks import choice, own_memory
 from gdviz.session.compare import Comparison
 from gdviz.session.engine import Engine
 from gdviz.session.events import Topic
 from gdviz.session.objects import Buffer, MemoryRegion, Node
+from gdviz.session.opening import dask_fleet, hardware_fleet, simulated_fleet
 from gdviz.session.state import State
 from gdviz.session.transfers import Transfer
 
@@ -50,6 +50,10 @@ class Session:
         The nodes.
     clock
         The session's time.
+    engine
+        The thread that owns it; a new one if none is given.
+    fabric
+        The wire between its nodes; by default what their NICs speak.
 
     Attributes
     ----------
@@ -57,10 +61,12 @@ class Session:
         The fault that its simulated nodes were given, with what their tools show; None without one.
     """
 
-    def __init__(self, fleet: Fleet, clock: Clock, engine: Engine | None = None) -> None:
+    def __init__(
+        self, fleet: Fleet, clock: Clock, engine: Engine | None = None, *, fabric: Fabric | None = None
+    ) -> None:
         self.clock = clock
         self.engine = engine or Engine()
-        self.state = State(self, fleet, clock)
+        self.state = State(self, fleet, clock, fabric)
         self.nodes = tuple(Node(self, record) for record in fleet.nodes)
         self.faulty: Faulty | None = None
         self._closed = False
@@ -95,35 +101,50 @@ class Session:
             A fault that all nodes have, see `gdviz.doctor.faults.FAULTS`; `faulty` then tells what their
             tools would show.
         """
-        _check(machines, fabric, host, clock)
-        seed = whole_number(seed, "seed", most=2**64 - 1)
-        names = [machine.name for machine in machines]
-        if len(set(names)) != len(names):
-            raise GdvizError(
-                _("Two nodes have the same name: {names}.").format(names=", ".join(names)),
-                _("Rename one: machine.renamed('node-b')."),
-            )
         clock = clock or RealClock()
-        faulty = None
-        if fault is not None:
-            from gdviz.doctor.faults import apply
-
-            faulty = apply(fault, machines, host=host, fabric=fabric)
-            machines, host, fabric = faulty.machines, faulty.host, faulty.fabric
-        network = SimulatedNetwork(clock, fabric=fabric, seed=seed)
-        settings = host or SimulatedHost()
-        providers = [network.provider(machine, settings=settings) for machine in machines]
-        if faulty is not None and faulty.unreachable:
-            for left, right in combinations(names, 2):
-                network.cut(left, right)
-        session = cls(InProcessFleet(providers, clock), clock)
+        fleet, faulty = simulated_fleet(machines, clock, fabric=fabric, host=host, seed=seed, fault=fault)
+        session = cls(fleet, clock, fabric=fabric if faulty is None else faulty.fabric)
         session.faulty = faulty
         return session
 
     @classmethod
+    def hardware(
+        cls,
+        nodes: int = 2,
+        *,
+        fabric: Fabric | None = None,
+        gid_indexes: Sequence[int | None] = (),
+        **options: Any,
+    ) -> Session:
+        """Return a session of this host's own verbs, with GPU memory where there is CUDA.
+
+        Parameters
+        ----------
+        nodes
+            All of them are this host: what one sends to another leaves by a NIC and comes back by it or by
+            another one.
+        fabric
+            The wire between the NICs: for predictions, and its MTU for the queue pairs.
+        gid_indexes
+            Entries of the GID table, one a node; by default the first IPv4 address of RoCE v2.
+        options
+            More of `gdviz.rdma.hardware.HardwareProvider`.
+
+        Raises
+        ------
+        UnknownDeviceError
+            There is no RDMA device; `gdviz.nodes` says what is missing.
+        MissingDependencyError
+            There is no Python binding of libibverbs.
+        """
+        clock = RealClock()
+        fleet = hardware_fleet(nodes, clock, gid_indexes=gid_indexes, **options)
+        return cls(fleet, clock, fabric=fabric)
+
+    @classmethod
     def dask(
         cls,
-        scheduler: str,
+        scheduler: Any,
         machines: Sequence[Machine] = (),
         *,
         security: Any = None,
@@ -137,12 +158,14 @@ class Session:
         Parameters
         ----------
         scheduler
-            Address of Dask's scheduler.
+            Address of Dask's scheduler, or a client or cluster of Dask's.
         machines
             Nodes to simulate there, on the first worker; none for the workers' own hardware.
         security
             Dask's certificates (`distributed.Security`) for TLS.
-        fabric, host, seed
+        fabric
+            The wire between the nodes: for the simulation and predictions, and its MTU for the queue pairs.
+        host, seed
             Of simulated nodes, see `simulated`.
         timeout_s
             How long the scheduler may take to answer.
@@ -154,27 +177,21 @@ class Session:
         GdvizError
             No scheduler answers, or no worker has a node.
         """
-        try:
-            from gdviz.nodes.dask import DaskFleet
-            from gdviz.nodes.dask.fleet import simulated
-        except ImportError as error:
-            raise MissingDependencyError(
-                _("Nodes elsewhere need Dask: {error}.").format(error=error),
-                _("Install it with: pip install 'gdviz[dask]'."),
-            ) from None
         clock = RealClock()
-        supply = None
-        if machines:
-            _check(machines, fabric, host, clock)
-            supply = simulated(machines, fabric=fabric, host=host, seed=seed)
         engine = Engine()
         try:
-            opening = DaskFleet.open(scheduler, supply=supply, security=security, timeout_s=timeout_s)
-            fleet = engine.ask(opening)
+            fleet = dask_fleet(
+                *(engine, scheduler, machines, clock),
+                security=security,
+                fabric=fabric,
+                host=host,
+                seed=seed,
+                timeout_s=timeout_s,
+            )
         except BaseException:
             engine.close()
             raise
-        return cls(fleet, clock, engine)
+        return cls(fleet, clock, engine, fabric=fabric)
 
     @property
     def simulated_nodes(self) -> bool:
@@ -228,6 +245,7 @@ class Session:
         remote_offset: str | int = 0,
         rkey: int | None = None,
         post_receives: bool = True,
+        ping_pong: bool = False,
     ) -> Transfer:
         """Start a transfer and return it; await it for the result.
 
@@ -256,6 +274,8 @@ class Session:
             Another rkey than the remote region's, to see what happens.
         post_receives
             Whether the receiver of ``'send'`` posts receives.
+        ping_pong
+            Measure latency to and fro, as perftest does; real nodes only, with a depth of 1.
 
         Raises
         ------
@@ -279,6 +299,7 @@ class Session:
             remote_offset=parse_size(remote_offset),
             rkey=rkey,
             post_receives=post_receives,
+            ping_pong=ping_pong,
         )
         return self.ask(self.state.start(local, remote, spec))
 
@@ -358,32 +379,6 @@ def transfer(local: Buffer | MemoryRegion, remote: Buffer | MemoryRegion, **opti
             _("local must be a buffer or a memory region, not {value}.").format(value=repr(local)[:60])
         )
     return local._session.transfer(local, remote, **options)  # the handles' own door
-
-
-def _check(machines: object, fabric: object, host: object, clock: object) -> None:
-    """Refuse what no session can be made of, before anything is made."""
-    if not isinstance(machines, list | tuple) or not machines:
-        raise GdvizError(
-            _("A session needs a list of at least one machine, not {what}.").format(what=repr(machines)[:60])
-        )
-    for machine in machines:
-        if not isinstance(machine, Machine):
-            raise GdvizError(
-                _("{what} is no machine.").format(what=repr(machine)[:60]),
-                _("Take gdviz.reference_machine() or gdviz.open_machine('topo.xml')."),
-            )
-    for name, value, kind in (("fabric", fabric, Fabric), ("host", host, SimulatedHost)):
-        if value is not None and not isinstance(value, kind):
-            raise GdvizError(
-                _("{name} must be a {kind}, not {value}.").format(
-                    name=name, kind=kind.__name__, value=repr(value)[:60]
-                )
-            )
-    if clock is not None and not (hasattr(clock, "now") and hasattr(clock, "sleep")):
-        raise GdvizError(
-            _("clock must be a clock, not {value}.").format(value=repr(clock)[:60]),
-            _("Take gdviz.clock.RealClock() or SteppedClock()."),
-        )
 
 
 def _length(memory: Buffer | MemoryRegion) -> int:

@@ -12,7 +12,7 @@ from gdviz.clock import Clock
 from gdviz.errors import GdvizError, NodeLostError, SessionClosedError, TransferError, UnknownDeviceError
 from gdviz.machine import Machine
 from gdviz.messages import _
-from gdviz.model import DataPath, Endpoint, predict
+from gdviz.model import DataPath, Endpoint, Fabric, predict
 from gdviz.nodes import Fleet, Report
 from gdviz.quantities import format_size
 from gdviz.rdma import (
@@ -45,12 +45,15 @@ class State:
         The nodes.
     clock
         The session's time.
+    fabric
+        The wire between the nodes; None: what their NICs speak.
     """
 
-    def __init__(self, session: Session, fleet: Fleet, clock: Clock) -> None:
+    def __init__(self, session: Session, fleet: Fleet, clock: Clock, fabric: Fabric | None = None) -> None:
         self._session = session
         self._fleet = fleet
         self._clock = clock
+        self._fabric = fabric
         self._numbers = itertools.count(1)
         self._opened: dict[int, tuple[Wiring, list[MemoryRegion]]] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -198,7 +201,7 @@ class State:
         if self._closing:
             raise SessionClosedError(_("This session is closed."), _("Open a new one with gdviz.lab()."))
         temporary: list[MemoryRegion] = []
-        wiring = Wiring()
+        wiring = Wiring(fabric=self._fabric)
         try:
             near = await self._reached(local, spec, local_access(spec.op), temporary)
             far = await self._reached(remote, spec, remote_access(spec.op), temporary)
@@ -230,7 +233,9 @@ class State:
         self, near: MemoryRegion, far: MemoryRegion, spec: TransferSpec, wiring: Wiring
     ) -> Transfer:
         ends = Ends(self.endpoint(near), self.endpoint(far))
-        prediction = predict(ends.local, ends.remote, spec.workload, messages=_PREDICTED_MESSAGES)
+        prediction = predict(
+            ends.local, ends.remote, spec.workload, fabric=self._fabric, messages=_PREDICTED_MESSAGES
+        )
         bounce = await wiring.connect(self._fleet, self.machines, near.record, far.record, spec)
         number = next(self._numbers)
         transfer = Transfer(self._session, number, near, far, spec, ends, prediction)

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from gdviz.errors import GdvizError, NodeLostError
 from gdviz.machine import Machine
 from gdviz.messages import _
-from gdviz.model import DataPath, Op
+from gdviz.model import DEFAULTS, DataPath, Fabric, Op
 from gdviz.nodes import BufferRecord, Fleet, QueuePairGroup, RegionRecord
 from gdviz.rdma import AccessFlags, Location, RemoteRegion, TransferSpec
+
+#: Path MTUs in bytes that a queue pair can have (``enum ibv_mtu``).
+PATH_MTUS = (4096, 2048, 1024, 512, 256)
 
 
 @dataclass
@@ -26,7 +29,11 @@ class Wiring:
         Queue pairs, of the posting node first.
     regions, buffers
         Bounce buffers and their registrations.
+    fabric
+        The wire between the nodes, whose MTU the queue pairs take; None: as large as their ports have it.
     """
+
+    fabric: Fabric | None = None
 
     served: list[tuple[str, int]] = field(default_factory=list)
     groups: list[QueuePairGroup] = field(default_factory=list)
@@ -47,12 +54,18 @@ class Wiring:
                 await fleet.call(region.node, "open_queue_pairs", region.nic, spec.qps, spec.depth)
             )
         for here, there in (self.groups, self.groups[::-1]):
-            await fleet.call(here.node, "connect", here.number, there.addresses)
+            await fleet.call(here.node, "connect", here.number, there.addresses, self._path_mtu)
         if spec.path is not DataPath.STAGED:
             return None
         for region in (near, far):
-            await self._bounce(fleet, machines[region.node], region, spec.size_bytes)
+            await self._bounce(fleet, machines[region.node], region, _bounce_bytes(spec))
         return self.regions[0].number, as_remote(self.regions[1])
+
+    @property
+    def _path_mtu(self) -> int:
+        if self.fabric is None:
+            return PATH_MTUS[0]
+        return next((mtu for mtu in PATH_MTUS if mtu <= self.fabric.mtu_bytes), PATH_MTUS[-1])
 
     async def serve(
         self, fleet: Fleet, number: int, near: RegionRecord, far: RegionRecord, spec: TransferSpec
@@ -95,6 +108,12 @@ class Wiring:
             for record in records:
                 with suppress(NodeLostError):
                     await fleet.call(record.node, command, record.number)
+
+
+def _bounce_bytes(spec: TransferSpec) -> int:
+    """Return bytes of a bounce buffer: enough for copying and sending to overlap, as the model has it."""
+    enough = DEFAULTS.chunk_bytes * DEFAULTS.bounce_buffers
+    return max(spec.size_bytes, min(spec.size_bytes * spec.depth, enough)) * spec.qps
 
 
 def as_remote(record: RegionRecord) -> RemoteRegion:

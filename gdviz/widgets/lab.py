@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gdviz.clock import Clock
 from gdviz.errors import GdvizError, ReaderError, SessionClosedError
@@ -111,10 +111,11 @@ def lab(
     clock: Clock | None = None,
     seed: int = 1,
     fault: str | None = None,
-    scheduler: str | None = None,
+    provider: Literal["simulated", "verbs"] = "simulated",
+    scheduler: Any = None,
     security: Any = None,
 ) -> Lab:
-    """Open a lab of simulated nodes.
+    """Open a lab: of simulated nodes, of this host's verbs, or of the workers of a Dask cluster.
 
     Parameters
     ----------
@@ -127,17 +128,32 @@ def lab(
         See `gdviz.session.Session.simulated`.
     fault
         A fault of all nodes, see `gdviz.simulated`.
+    provider
+        ``verbs``: real transfers by the hardware of this host, which is all nodes at once; `gdviz.nodes` says
+        whether it can, and what is missing.
     scheduler, security
-        Address of a Dask scheduler, and its certificates for TLS: the nodes then live on its workers. With a
-        source they are simulated there, without one each worker is a node with its own hardware.
+        A Dask scheduler (its address, a client or a cluster), and its certificates for TLS: the nodes then
+        live on its workers. With a source they are simulated there, without one each worker is a node with
+        its own hardware.
 
     Raises
     ------
     GdvizError
-        The source cannot be opened; the message says why.
+        The source cannot be opened, or there is no such hardware; the message says why.
     """
+    if provider not in ("simulated", "verbs"):
+        raise GdvizError(
+            _("provider must be 'simulated' or 'verbs', not {value}.").format(value=repr(provider)[:60])
+        )
+    if provider == "verbs" and (source is not None or fault is not None):
+        raise GdvizError(
+            _("Real nodes are what their hosts are: they take no source and no fault."),
+            _("Leave out provider='verbs' to simulate."),
+        )
     if scheduler is not None and source is None:
-        return Lab(Session.dask(scheduler, security=security))
+        return Lab(Session.dask(scheduler, security=security, fabric=fabric))
+    if provider == "verbs":
+        return Lab(Session.hardware(nodes, fabric=fabric))
     machines = _machines(source)
     if len(machines) == 1 and isinstance(machines[0], Machine):
         nodes = whole_number(nodes, "nodes", least=1, most=26)

@@ -70,7 +70,7 @@ def test_stop_stops_and_errors_keep_their_kind(session: Session) -> None:
 
 def test_two_labs_on_one_cluster_do_not_meet(session: Session, cluster: Any) -> None:
     ends(session)
-    with lab("pcie-a30", scheduler=cluster.scheduler_address) as other:
+    with lab("pcie-a30", scheduler=cluster) as other:
         assert [node.name for node in other.nodes] == ["node-a", "node-b"]
         assert len(other.nodes[0].machine.gpus) == 2
         other.nodes[0].gpu(0).alloc("1 MiB")
@@ -79,9 +79,9 @@ def test_two_labs_on_one_cluster_do_not_meet(session: Session, cluster: Any) -> 
 
 
 def test_a_closed_lab_leaves_nothing_on_the_workers(cluster: Any) -> None:
-    with Session.dask(cluster.scheduler_address, machines()) as session:
-        ends(session)
     with distributed.Client(cluster, set_as_default=False) as client:
+        with Session.dask(client, machines()) as session:
+            ends(session)
         left = client.run(lambda dask_worker: [name for name in dask_worker.plugins if "gdviz" in name])
     assert list(left.values()) == [[], []]
 
