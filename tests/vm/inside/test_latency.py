@@ -82,7 +82,7 @@ def test_counters_see_a_transfer(sides) -> None:
 
 
 def test_relaxed_ordering_is_optional(sides) -> None:
-    """A device without it takes the flag all the same: libibverbs leaves out what the kernel does not know."""
+    """A device without it takes the flag all the same: libibverbs leaves out what the kernel lacks."""
     one, other = sides
     buffer = one.provider.alloc(one.region().buffer.location, 4096)
     region = one.domain.register(buffer, "local_write|remote_write|relaxed_ordering")

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gdviz.rdma.hardware.backends import Backend, choose
@@ -25,6 +26,9 @@ from gdviz.rdma.hardware.worker.watching import WatchedPingPong
 from gdviz.rdma.hardware.worker.work import Order, Report, Work
 from gdviz.rdma.requests import Opcode, RecvRequest, SendRequest
 from gdviz.rdma.states import QpAttributes, QpState, QpType, check_transition
+
+#: Where the kernel names the character device of each RDMA device, and where that is.
+SYSFS, DEVICES = Path("/sys/class/infiniband_verbs"), Path("/dev/infiniband")
 
 #: Entries of a GID table that are looked at.
 MOST_GIDS = 16
@@ -76,7 +80,13 @@ class Commands:
     def open(self, name: str, port: int, gid_index: int | None) -> tuple[int, str, int, int, int, bool]:
         """Open a device; return its number, GID, GID index, MTU in bytes, LID, and whether it is Ethernet."""
         assert self._backend is not None
-        context = self._backend.open(name)
+        try:
+            context = self._backend.open(name)
+        except OSError:
+            # libibverbs says ENOENT of a device that may not be opened: it has looked elsewhere, too.
+            if may_not_open(name):
+                raise _refuse(errno.EACCES) from None
+            raise
         try:
             found = context.port(port)
             index = gid_index if gid_index is not None else _best_gid(context, port, ethernet=found.ethernet)
@@ -337,6 +347,16 @@ class Commands:
         for thing in sorted(self._things, reverse=True):
             with suppress(Exception):  # one thing that cannot be given back keeps none of the others
                 self.give_back(thing)
+
+
+def may_not_open(name: str, sysfs: Path = SYSFS, devices: Path = DEVICES) -> bool:
+    """Whether a device is there and this user may not open it."""
+    for entry in sysfs.glob("*/ibdev"):
+        with suppress(OSError):
+            if entry.read_text().strip() == name:
+                node = devices / entry.parent.name
+                return node.exists() and not os.access(node, os.R_OK | os.W_OK)
+    return False
 
 
 def _best_gid(context: Context, port: int, *, ethernet: bool) -> int:
