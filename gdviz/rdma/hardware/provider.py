@@ -36,8 +36,7 @@ class HardwareProvider:
         This host, as the live reader describes it; NICs go by their names in ``/sys/class/infiniband``.
     bindings
         Which Python bindings of libibverbs to try, in this order: ``pyverbs``, ``ibverbs``. By default
-        pyverbs first; with GPU memory ibverbs first, for pyverbs before rdma-core 60 cannot register it
-        at its own address.
+        pyverbs first; with GPU memory ibverbs first, for pyverbs cannot register it at its own address.
     gid_index
         Entry of the GID table; by default the first IPv4 address of RoCE v2, or 0 on InfiniBand.
     gpu_memory

@@ -15,7 +15,6 @@ import ipaddress
 import itertools
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from typing import Any, TypeVar
@@ -215,13 +214,8 @@ class _Domain:
         return _Region(_call(MR, self._pd, length, access, address))
 
     def register_dmabuf(self, fd: int, offset: int, length: int, address: int, access: int) -> _Region:
-        from pyverbs import mr
-
-        if (extended := getattr(mr, "MREx", None)) is not None:
-            named = {"length": length, "access": access, "iova": address, "fd": fd, "fd_offset": offset}
-            with suppress(TypeError):
-                return _Region(_call(extended, self._pd, **named))
-        raise NotImplementedError("pyverbs' DmaBufMR takes no address")
+        # Its DmaBufMR takes the offset for the address: work requests would have to count from there.
+        raise NotImplementedError("pyverbs registers a dma-buf at no address of one's choice")
 
     def pair(self, send: _Queue, receive: _Queue, kind: int, capacity: Capacity) -> _Pair:
         from pyverbs.qp import QP, QPCap, QPInitAttr
