@@ -29,6 +29,7 @@ COMMANDS: tuple[str, ...] = (
     "claims",
     "calibrate",
     "nodes",
+    "bench",
 )
 
 

@@ -80,7 +80,7 @@ class Figure:
         found = predict(local, remote, self.workload, fabric=fabric, constants=constants, messages=_MESSAGES)
         if self.kind is Kind.BANDWIDTH:
             return found.bandwidth_bytes_per_s
-        return found.latency.p50 if self.kind is Kind.LATENCY else _one_way_s(found, constants)
+        return found.latency.p50 if self.kind is Kind.LATENCY else half_round_trip_s(found, constants)
 
     def __str__(self) -> str:
         name = {
@@ -95,8 +95,16 @@ class Figure:
         return format_rate(value) if self.kind is Kind.BANDWIDTH else format_duration(value)
 
 
-def _one_way_s(found: Prediction, constants: Constants) -> float:
-    """Return seconds until the far side's program knows; its CPU polls for what has come."""
+def half_round_trip_s(found: Prediction, constants: Constants) -> float:
+    """Return seconds until the far side's program knows, which is half of a ping-pong's round trip.
+
+    Parameters
+    ----------
+    found
+        Of a WRITE or a SEND; the far CPU polls for what has come.
+    constants
+        With the time of a poll.
+    """
     last = max((stage for stage in found.stages if stage.side is Side.REMOTE), key=lambda stage: stage.end_s)
     return last.end_s if last.cpu else last.end_s + constants.poll_s
 
