@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -83,10 +84,17 @@ class _Verdicts:
     def __init__(self, session: pytest.Session) -> None:
         self._selected = [item.nodeid for item in session.items if isinstance(item, GuestItem)]
         self._found: dict[str, dict[str, str]] | None = None
-        self._trouble = ""
+        self._trouble = self._unfit = ""
 
     def of(self, nodeid: str) -> dict[str, str]:
+        if self._unfit:
+            pytest.skip(self._unfit)
         if self._found is None:
+            try:
+                guest.image()
+            except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+                self._unfit = f"the guest's kernel cannot be had: {error}"
+                pytest.skip(self._unfit)
             self._found = {}
             with tempfile.TemporaryDirectory(prefix="gdviz-guest-") as name:
                 folder = Path(name)

@@ -152,6 +152,10 @@ class HardwareDomain:
         max_inline: int = 64,
     ) -> HardwareQueuePair:
         """Create a queue pair, in RESET."""
+        if qp_type is not QpType.RC:
+            raise VerbsError(
+                _("gdviz uses RC queue pairs, not {kind}.").format(kind=qp_type.name), errno=errno.EOPNOTSUPP
+            )
         queues = []
         for queue in (send_cq, recv_cq):
             if not isinstance(queue, HardwareCompletionQueue) or queue.device is not self.device:

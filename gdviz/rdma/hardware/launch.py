@@ -7,6 +7,7 @@ what workers need and forks one for each provider. All of them end with the prog
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -36,6 +37,14 @@ class _Launcher:
         )
         theirs.close()
         self.owner = os.getpid()
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Let it end, and its workers with it."""
+        if self.owner == os.getpid():
+            self._line.close()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(2)
 
     @property
     def alive(self) -> bool:

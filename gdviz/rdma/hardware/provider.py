@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import importlib.util
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -172,7 +173,9 @@ class HardwareProvider:
                 service = there.serve_transfer(pairs, region, mine, spec, bounce=their_bounce)
         try:
             kind = "ping" if spec.ping_pong else "run"
-            number = self.worker.call("start", kind, *order_of(asked), what=_("The transfer does not start"))
+            number = self.worker.call(
+                "start", kind, *order_of(asked), what=_("The transfer does not start"), remedies=_watched()
+            )
         except BaseException:
             if service is not None:
                 service.stop()
@@ -195,7 +198,9 @@ class HardwareProvider:
         number = None
         if asked.needs_service:
             kind = "pong" if spec.ping_pong else "serve"
-            number = self.worker.call("start", kind, *order_of(asked), what=_("The transfer is not served"))
+            number = self.worker.call(
+                "start", kind, *order_of(asked), what=_("The transfer is not served"), remedies=_watched()
+            )
         service = HardwareService(self, number, asked.region)
         self.services.add(service)
         return service
@@ -264,6 +269,14 @@ class HardwareProvider:
 
     def __repr__(self) -> str:
         return f"<node {self.node}, {self.name}{' (closed)' if self.closed else ''}>"
+
+
+def _watched() -> dict[int, str]:
+    return {
+        errno.EOPNOTSUPP: _(
+            "A ping-pong of WRITEs watches the memory, which has to be the host's: use that, or SEND or READ."
+        )
+    }
 
 
 def cuda_is_here() -> bool:
