@@ -3,38 +3,57 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 
-_NUMBERS = [
-    "0",
-    "-1",
-    "1e999",
-    "9" * 40,
-    "0x",
-    "nan",
-    "inf",
-    "4294967296",
-    "1.7976931348623157e308",
-    "٣",
-    "½",
-]
-_SIGNS = [
-    "\0",
-    "\x1b[31m",
-    "\r",
-    "\t",
-    "\u202e",
-    "\ufeff",
-    "\ufffd",
-    "é",
-    "<",
-    ">",
-    "&amp;",
-    "```",
-    "$ ",
-    "# ",
-    "::",
-]
+#: Numbers and signs that no tool prints where they are put.
+NUMBERS = (
+    *("0", "-1", "-0.0", "1e999", "1e-999", "9" * 40, "9" * 5000, "0x", "0xffffffffffffffffff", "nan", "inf"),
+    *("4294967296", "1.7976931348623157e308", "\u0663", "\u00bd", "\u00b2", "1,5", "1_000", "+7", "00"),
+)
+SIGNS = (
+    *("\0", "\x1b[31m", "\x1b[", "\r", "\t", "\f", "\x0b", "\x85", "\u2028", "\u202e", "\ufeff", "\ufffd"),
+    *(
+        "\u00e9",
+        "<",
+        ">",
+        "&amp;",
+        "```",
+        "$ ",
+        "# ",
+        "::",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        "%",
+        "\\",
+        "'",
+        '"',
+    ),
+)
+
+#: Units and words that are taken for one another.
+_UNITS = (
+    *(
+        "GT/s",
+        "GB/s",
+        "Gb/s",
+        "Gb/sec",
+        "MB/s",
+        "MiB",
+        "KiB",
+        "GiB",
+        "kB",
+        "TB",
+        "unlimited",
+        "[usec]",
+        "x16",
+    ),
+    *("x1", "x0", "PIX", "SYS", "NODE", "NV99", "N/A", "(ok)", "(downgraded)", "ACTIVE", "DOWN"),
+)
 
 
 def _cut(lines: list[str], rng: random.Random) -> list[str]:
@@ -72,14 +91,31 @@ def _swap(lines: list[str], rng: random.Random) -> list[str]:
 def _number(lines: list[str], rng: random.Random) -> list[str]:
     at = rng.randrange(len(lines))
     words = lines[at].split(" ")
-    words[rng.randrange(len(words))] = rng.choice(_NUMBERS)
+    words[rng.randrange(len(words))] = rng.choice(NUMBERS)
     return [*lines[:at], " ".join(words), *lines[at + 1 :]]
+
+
+def _digits(lines: list[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(len(lines))
+    found = list(re.finditer(r"\d+", lines[at]))
+    if found:
+        one = rng.choice(found)
+        lines[at] = lines[at][: one.start()] + rng.choice(NUMBERS) + lines[at][one.end() :]
+    return lines
+
+
+def _unit(lines: list[str], rng: random.Random) -> list[str]:
+    one, other = rng.sample(_UNITS, 2)
+    having = [number for number, line in enumerate(lines) if one in line]
+    for number in having[: rng.randint(1, 1000)]:
+        lines[number] = lines[number].replace(one, other)
+    return lines
 
 
 def _sign(lines: list[str], rng: random.Random) -> list[str]:
     at = rng.randrange(len(lines))
     column = rng.randrange(len(lines[at]) + 1)
-    return [*lines[:at], lines[at][:column] + rng.choice(_SIGNS) + lines[at][column:], *lines[at + 1 :]]
+    return [*lines[:at], lines[at][:column] + rng.choice(SIGNS) + lines[at][column:], *lines[at + 1 :]]
 
 
 def _quote(lines: list[str], rng: random.Random) -> list[str]:
@@ -93,7 +129,7 @@ def _long(lines: list[str], rng: random.Random) -> list[str]:
 
 
 _CHANGES: Sequence[Callable[[list[str], random.Random], list[str]]] = (
-    _cut, _tear, _join, _drop, _double, _swap, _number, _sign, _quote, _long,
+    _cut, _tear, _join, _drop, _double, _swap, _number, _digits, _unit, _sign, _quote, _long,
 )  # fmt: skip
 
 
@@ -112,7 +148,11 @@ def mutated(text: str, other: str, rng: random.Random, *, most: int = 60_000) ->
     kind = rng.random()
     if kind < 0.6:
         return changed
-    data = bytearray(changed.encode("utf-16" if kind > 0.95 else "utf-8", "surrogatepass"))
+    encoding = "utf-16" if kind > 0.95 else "utf-8"
+    data = bytearray(changed.encode(encoding, "surrogatepass"))
+    if kind > 0.9:  # encodings are mixed where files were put together
+        half = len(changed) // 2
+        data[half:] = changed[half:].encode("latin-1", "replace")
     for _byte in range(rng.randint(0, 6) if data else 0):
         data[rng.randrange(len(data))] = rng.randrange(256)
     return bytes(data)
