@@ -25,12 +25,10 @@ from bokeh.models.renderers import GlyphRenderer
 from gdviz.figures.node_layout import WIDTH
 from gdviz.figures.text_size import MIN_PX
 from gdviz.figures.theme import FONT, paint, role_mapper
+from gdviz.figures.tips import tip
 
 #: Values come from files; Bokeh escapes them (never write ``{safe}`` here).
-_TOOLTIP = (
-    '<div style="font-size:13px;max-width:320px"><b>@title</b>'
-    '<div style="white-space:pre-line;overflow-wrap:anywhere">@detail</div></div>'
-)
+_TOOLTIP = tip('<b>@title</b><div style="white-space:pre-line;overflow-wrap:anywhere">@detail</div>')
 
 
 def javascript(name: str) -> str:

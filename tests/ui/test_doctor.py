@@ -53,3 +53,37 @@ def test_report_cell_and_what_if(doctor: LabPage, size: tuple[int, int], look: s
     assert doctor.ask_kernel("'peermem-missing' in panel.report.codes") is False
     picture(doctor, f"doctor-what-if-{tag}")
     doctor.assert_clean()
+
+
+@pytest.mark.parametrize("look", ["Light", "Dark"])
+def test_tooltips_have_the_colours_of_the_page(doctor: LabPage, look: str) -> None:
+    page = doctor.page
+    doctor.theme(f"JupyterLab {look}")
+    page.locator(".gdviz-panel .bk-Figure").first.scroll_into_view_if_needed()
+    # The theme gives the figure its look anew; what is hovered is what stands then.
+    page.wait_for_timeout(1500)
+    canvas = page.locator(".gdviz-panel .bk-Figure canvas").first
+    box = canvas.bounding_box()
+    assert box is not None
+    where = doctor.ask_kernel("[panel.matrix.source.data['x'][0], panel.matrix.source.data['y'][0]]")
+    rows = doctor.ask_kernel("panel.matrix.root.y_range.start")
+    frame = doctor.ask_kernel("panel.matrix.root.frame_height")
+    page.mouse.move(box["x"] + box["width"] * where[0], box["y"] + 26 + frame * where[1] / rows, steps=4)
+    tip = page.locator(".bk-Tooltip").first
+    tip.wait_for(timeout=10000)
+    # The text stands in it as text, on JupyterLab's ground.
+    assert "GPU0, mlx5_0" in tip.evaluate("tip => tip.shadowRoot.textContent")
+    doctor.screenshot(f"tooltip-{look.lower()}")
+    ground, expected = page.evaluate(
+        """tip => {
+          const probe = document.createElement('i');
+          probe.style.color = 'var(--jp-layout-color1)';
+          document.body.append(probe);
+          const expected = getComputedStyle(probe).color;
+          probe.remove();
+          return [getComputedStyle(tip).backgroundColor, expected];
+        }""",
+        tip.element_handle(),
+    )
+    assert ground == expected
+    doctor.assert_clean()

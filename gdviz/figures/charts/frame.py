@@ -16,6 +16,7 @@ from bokeh.plotting import figure
 
 from gdviz.figures.text_size import plain
 from gdviz.figures.theme import FONT, paint
+from gdviz.figures.tips import rows_tip
 from gdviz.messages import _
 from gdviz.model import DataPath
 
@@ -175,7 +176,7 @@ def legend(plot: figure, entries: Mapping[str, list[Any]], **settings: Any) -> L
 
 def hover(plot: figure, tooltips: list[tuple[str, str]], **settings: Any) -> HoverTool:
     """Return a hover tool that shows columns; Bokeh escapes what stands in them."""
-    tool = HoverTool(tooltips=tooltips, **settings)
+    tool = HoverTool(tooltips=rows_tip(tooltips), **settings)
     plot.add_tools(tool)
     return tool
 
