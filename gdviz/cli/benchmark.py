@@ -134,7 +134,7 @@ class Benchmark:
     ) -> dict[str, Any]:
         """Return the JSON object, with perftest's keys; `results` is one entry for a single size."""
         info: dict[str, Any] = {
-            "test": self.title.removesuffix(" Test").replace(" ", "_"),
+            "test": self.title.replace(" ", "_"),
             "simulated": session.simulated_nodes,
         }
         for name, value in setup.items():

@@ -19,6 +19,9 @@ from gdviz.session.transfers import Transfer
 
 _ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
 
+#: Seconds over which a peak is a mean.
+PEAK_S = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class BandwidthTest:
@@ -75,8 +78,8 @@ class BandwidthRow:
     iterations
         Messages, of one direction.
     peak_bytes_per_s
-        Best mean over one of the session's intervals (20 a second), where the test lasts for several;
-        perftest looks at single messages. None in a test by duration, as in perftest.
+        Of the best tenth of a second, where the test lasts longer; perftest looks at single messages. None
+        in a test by duration, as in perftest.
     average_bytes_per_s
         Over the whole test.
     """
@@ -210,7 +213,7 @@ def _region(stack: ExitStack, end: Place, size: int) -> MemoryRegion:
 def _run(
     session: Session, pairs: list[tuple[MemoryRegion, MemoryRegion]], spec: TransferSpec
 ) -> list[tuple[TransferResult, float]]:
-    """Run transfers at the same time; return each one's result and best interval."""
+    """Run transfers at the same time; return each one's result and best stretch."""
     transfers: list[Transfer] = []
     try:
         for one, other in pairs:
@@ -234,10 +237,18 @@ def _good(transfer: Transfer) -> TransferResult:
 
 
 def _peak(transfer: Transfer) -> float:
-    """Return the best interval's mean; the first, whose beginning nobody knows, is not one of them."""
+    """Return bytes a second of the best `PEAK_S`, 0 where the transfer was shorter."""
     ends_s = transfer.history.column("time_s")
     if ends_s.size < 2:
         return 0.0
-    # By when its last message completed an interval has up to one message more than its share.
-    rates = transfer.history.column("bandwidth_bytes_per_s")[1:] - transfer.spec.size_bytes / np.diff(ends_s)
-    return float(rates.max())
+    # When the first sample began nobody knows, so counting starts at its end. By when its last message
+    # completed a stretch has up to one message more than its share.
+    moved = np.cumsum(transfer.history.column("bandwidth_bytes_per_s")[1:] * np.diff(ends_s))
+    moved = np.concatenate(([0.0], moved))
+    begins = np.searchsorted(ends_s, ends_s - PEAK_S, side="right") - 1
+    whole = begins >= 0
+    if not whole.any():
+        return 0.0
+    begins = begins[whole]
+    seconds = ends_s[whole] - ends_s[begins]
+    return float(((moved[whole] - moved[begins] - transfer.spec.size_bytes) / seconds).max())

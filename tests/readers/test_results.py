@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gdviz.readers.results import FORMATS, Results, ResultTable
+from gdviz.readers.results import FORMATS, Results, ResultTable, perftest
 
 BANDWIDTH = """\
 $ ib_read_bw -d mlx5_3 --use_cuda=1 -q 2 -s 65536 --report_gbits 10.0.0.9
@@ -96,6 +96,47 @@ def test_a_run_that_failed_is_told() -> None:
 
 def test_a_page_of_two_runs_gives_two_tables() -> None:
     assert [table.line for table in tables(BANDWIDTH + BANDWIDTH.replace("mlx5_3", "mlx5_9"))] == [1, 18]
+
+
+def test_the_report_of_perftest_6_is_json_without_quotes() -> None:
+    text = """ 8        1000
+{
+test_info: {
+test: RDMA_Write_BW_Test,
+Device: "rxe0",
+Number_of_qps: 2,
+PCIe_relax_order: ON,
+TX_depth : 128,
+Mtu: 4096,
+},
+results: {
+MsgSize: 65536,
+n_iterations: 800,
+BW_peak: 102.19,
+BW_average: 30.83,
+MsgRate: 0.000493,
+},
+}
+$ exit
+"""
+    assert perftest.looks_like(text)
+    (table,) = perftest.read(text).facts.tables
+    assert table.operation == "write bw"
+    assert (table.setup["device"], table.setup["qps"], table.setup["relaxed_ordering"]) == ("rxe0", "2", "ON")
+    (row,) = table.rows
+    assert row.size_bytes == 65536
+    assert row.bandwidth_bytes_per_s == pytest.approx(30.83 * 2**20)
+    assert row.messages_per_s == pytest.approx(493)
+
+
+def test_several_reports_in_a_list() -> None:
+    one = {
+        "test_info": {"test": "Send_Latency_Test"},
+        "results": {"MsgSize": 2, "t_typical": 1.5, "percentile_99": 3},
+    }
+    tables = perftest.read(json.dumps([one, one])).facts.tables
+    assert [table.rows[0].latency_s for table in tables] == pytest.approx([1.5e-6] * 2)
+    assert tables[0].rows[0].p99_s == pytest.approx(3e-6)
 
 
 def test_perftest_json() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +33,13 @@ _GPU = re.compile(r"device name = \[(?P<name>[^\]]{1,80})\]")
 _GPU_PCI = re.compile(r"CUDA device (?P<index>\d{1,3}): PCIe address is (?P<busid>[0-9A-Fa-f:.]{4,16})")
 _PICKED = re.compile(r"Picking (?:GPU|device) (?:No\. )?(?P<index>\d{1,3})")
 _OPTION = re.compile(r"(?:^|\s)(?P<name>--?[A-Za-z_]+)(?:[= ]+(?P<value>[^\s-]\S*))?")
+
+#: Beginning of a report in JSON, and where perftest 6 differs from JSON: keys and words without quotes, and
+#: a comma after the last entry.
+_REPORT = re.compile(r'\{\s*"?test_info"?\s*:')
+_BARE_KEY = re.compile(r"([{,]\s{0,99})([A-Za-z_][\w.]{0,99})[ \t]{0,9}:")
+_BARE_WORD = re.compile(r":[ \t]{0,9}([A-Za-z_][\w.-]{0,99})(?=\s{0,9}[,}])")
+_LAST_COMMA = re.compile(r",(\s{0,99}[}\]])")
 
 _OPERATIONS = {"rdma_write": "write", "rdma_read": "read", "send": "send"}
 
@@ -96,7 +104,7 @@ def looks_like(text: str) -> bool:
         return True
     if "RDMA_" in text and "Test" in text and _TITLE.search(text):
         return True
-    if '"test_info"' in text and '"results"' in text:
+    if "test_info" in text and "MsgSize" in text and _REPORT.search(text):
         return True
     return bool(_COMMAND.search(text) and _FAILED.search(text))
 
@@ -211,15 +219,24 @@ def _row(columns: Sequence[str], cells: Sequence[str], line: int) -> ResultRow |
 
 def _from_json(lines: Sequence[str]) -> Iterator[ResultTable]:
     text = "\n".join(lines)
-    if '"results"' not in text or '"test_info"' not in text:
+    if "results" not in text or not _REPORT.search(text):
         return
-    try:
-        document = json.loads(text[text.index("{") :])
-    except (ValueError, RecursionError):
-        return
-    for entry in document if isinstance(document, list) else [document]:
-        if isinstance(entry, dict) and isinstance(entry.get("test_info"), dict):
+    entries = _entries(text)
+    if not entries:
+        quoted = _BARE_KEY.sub(r'\1"\2":', text)
+        entries = _entries(_LAST_COMMA.sub(r"\1", _BARE_WORD.sub(r': "\1"', quoted)))
+    for entry in entries:
+        if isinstance(entry.get("test_info"), dict):
             yield _json_table(entry["test_info"], entry.get("results"), lines)
+
+
+def _entries(text: str) -> list[dict[str, Any]]:
+    """Return the reports in a text, whatever stands around them."""
+    found = []
+    for match in _REPORT.finditer(text):
+        with suppress(ValueError, RecursionError):
+            found.append(json.JSONDecoder().raw_decode(text, match.start())[0])
+    return found
 
 
 def _json_table(info: Mapping[str, Any], results: object, lines: Sequence[str]) -> ResultTable:
