@@ -78,7 +78,11 @@ def judge(probe: Probe) -> Found:
     verbs = tuple(verbs_obstacles(probe))
     usable = not any(each.blocks for each in verbs)
     gpu = tuple(gpu_obstacles(probe)) if usable or probe.gpus or probe.pci_gpus else ()
-    binding = next((each for each in probe.bindings if not each.error), None)
+    bindings = [each for each in probe.bindings if not each.error]
+    if probe.gpus and probe.has_cuda:
+        # As `HardwareProvider` has it: GPU memory is registered by the wheel.
+        bindings.sort(key=lambda each: each.name != "ibverbs")
+    binding = bindings[0] if bindings else None
     provider = "simulated"
     if usable and binding is not None:
         provider = f"verbs ({binding.name} {binding.version})"

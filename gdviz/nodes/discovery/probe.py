@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ctypes.util
-import importlib.util
 import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
-from gdviz.rdma.hardware.backends.choose import Tried, libibverbs_version, try_all
+from gdviz.nodes.discovery import kernel, packages
+from gdviz.rdma.hardware.backends.choose import Tried, libibverbs_has, libibverbs_version, try_all
 
 #: Interfaces on which nobody would put soft-RoCE.
-_NO_NETDEV = ("lo", "docker", "veth", "br-", "virbr", "tun", "tap", "cni", "flannel", "cali")
-
-#: Bit of CAP_IPC_LOCK in a process's capabilities (linux/capability.h): the memlock limit does not hold then.
-_IPC_LOCK = 1 << 14
+_NO_NETDEV = (
+    "lo", "docker", "veth", "br-", "virbr", "tun", "tap", "cni", "flannel", "cali", "ifb", "dummy", "wg",
+)  # fmt: skip
 
 #: PCI vendors: NVIDIA's NICs (Mellanox), and NVIDIA's GPUs.
 _MELLANOX, _NVIDIA = "0x15b3", "0x10de"
@@ -54,14 +52,23 @@ class Probe:
         Limit of locked memory; None: unlimited, or this process may pass it.
     libibverbs
         Which libibverbs there is, by its private symbols: ``34``; empty where it is not found.
+    registers_dmabuf
+        Whether that libibverbs can register a dma-buf.
     bindings
         The Python bindings of libibverbs; those that can be used have no error.
+    unseen_pyverbs, own_packages
+        Folder of the distribution's pyverbs, where this Python could use it but does not see it; and folder
+        of this Python's own packages.
     netdevs
         Network interfaces that soft-RoCE could use, the best first.
+    kernel
+        Release of the running kernel, ``6.1.0-37-amd64``.
     has_rxe
-        Whether the running kernel has soft-RoCE's module; None where that cannot be seen.
+        Whether that kernel has soft-RoCE; None where that cannot be seen.
     is_root, in_container
         Of this process.
+    may_change_kernel
+        Whether root may load modules and set up networks here; containers and sandboxes often forbid it.
     pci_gpus, gpus
         Bus ids of NVIDIA's GPUs on the bus, and of those that its driver knows.
     has_cuda, cupy, nvml
@@ -81,11 +88,16 @@ class Probe:
     verbs_allowed: bool = True
     memlock_bytes: int | None = None
     libibverbs: str = ""
+    registers_dmabuf: bool = True
     bindings: tuple[Tried, ...] = ()
+    unseen_pyverbs: str = ""
+    own_packages: str = ""
     netdevs: tuple[str, ...] = ()
+    kernel: str = ""
     has_rxe: bool | None = None
     is_root: bool = False
     in_container: bool = False
+    may_change_kernel: bool = True
     pci_gpus: tuple[str, ...] = ()
     gpus: tuple[str, ...] = ()
     has_cuda: bool = False
@@ -99,29 +111,36 @@ def look(root: str | os.PathLike[str] = "/") -> Probe:
     """Look at a host's files below a root, and at this process and its Python's packages."""
     top = Path(root)
     files = _names(top / "dev/infiniband", "uverbs")
+    host, release = (os.uname().nodename, os.uname().release) if hasattr(os, "uname") else ("host", "")
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return Probe(
         system=sys.platform,
-        host=os.uname().nodename if hasattr(os, "uname") else "host",
-        family=_family(_text(top / "etc/os-release")),
+        host=host,
+        family=_family(kernel.text_of(top / "etc/os-release")),
         rdma_devices=_names(top / "sys/class/infiniband"),
         ports=_ports(top / "sys/class/infiniband"),
         cards=_on_the_bus(top, _MELLANOX, "0x02"),
         verbs_files=files,
         verbs_allowed=all(os.access(top / "dev/infiniband" / name, os.R_OK | os.W_OK) for name in files),
-        memlock_bytes=_memlock(top),
+        memlock_bytes=kernel.memlock_bytes(top),
         libibverbs=libibverbs_version(),
+        registers_dmabuf=libibverbs_has("ibv_reg_dmabuf_mr"),
         bindings=try_all(),
+        unseen_pyverbs=packages.unseen_pyverbs(top),
+        own_packages=packages.own_packages(),
         netdevs=_netdevs(top / "sys/class/net"),
-        has_rxe=_has_rxe(top),
-        is_root=hasattr(os, "geteuid") and os.geteuid() == 0,
-        in_container=_exists(top, (".dockerenv", "run/.containerenv")),
+        kernel=release,
+        has_rxe=kernel.has_soft_roce(top, release),
+        is_root=is_root,
+        in_container=_exists(top, (".dockerenv", "run/.containerenv", "run/systemd/container")),
+        may_change_kernel=not is_root or _may_change_kernel(top),
         pci_gpus=_on_the_bus(top, _NVIDIA, "0x03"),
         gpus=_names(top / "proc/driver/nvidia/gpus"),
         has_cuda=ctypes.util.find_library("cuda") is not None,
-        cupy=_version(("cupy", "cupy-cuda12x", "cupy-cuda13x"), "cupy"),
-        nvml=_version(("nvidia-ml-py",), "pynvml"),
+        cupy=packages.version(("cupy", "cupy-cuda12x", "cupy-cuda13x"), "cupy"),
+        nvml=packages.version(("nvidia-ml-py",), "pynvml"),
         has_peermem=_exists(top, ("sys/module/nvidia_peermem", "sys/kernel/mm/memory_peers/nv_mem/version")),
-        open_driver=_open_driver(_text(top / "proc/driver/nvidia/version")),
+        open_driver=_open_driver(kernel.text_of(top / "proc/driver/nvidia/version")),
     )
 
 
@@ -153,7 +172,7 @@ def _ports(folder: Path) -> tuple[Port, ...]:
     for device in _names(folder):
         for number in _names(folder / device / "ports"):
             # The file says '4: ACTIVE'.
-            state = _text(folder / device / "ports" / number / "state").rpartition(":")[2].strip()
+            state = kernel.text_of(folder / device / "ports" / number / "state").rpartition(":")[2].strip()
             if number.isdecimal():
                 found.append(Port(device, int(number), state))
     return tuple(found)
@@ -165,56 +184,25 @@ def _on_the_bus(top: Path, vendor: str, kind: str) -> tuple[str, ...]:
     return tuple(
         busid
         for busid in _names(devices)
-        if _text(devices / busid / "vendor") == vendor and _text(devices / busid / "class").startswith(kind)
+        if kernel.text_of(devices / busid / "vendor") == vendor
+        and kernel.text_of(devices / busid / "class").startswith(kind)
     )
 
 
-def _memlock(top: Path) -> int | None:
-    try:
-        import resource
-    except ImportError:
-        return None
-    for line in _text(top / "proc/self/status").splitlines():
-        if line.startswith("CapEff:") and int(line.split()[1], 16) & _IPC_LOCK:
-            return None
-    soft, _hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-    return None if soft == resource.RLIM_INFINITY else soft
+def _may_change_kernel(top: Path) -> bool:
+    held = kernel.capabilities(top)
+    wanted = kernel.NET_ADMIN | kernel.SYS_MODULE
+    return held is None or held & wanted == wanted
 
 
 def _netdevs(folder: Path) -> tuple[str, ...]:
     found = []
     for name in _names(folder):
         if not name.startswith(_NO_NETDEV):
-            carrier = _text(folder / name / "carrier") == "1"
+            carrier = kernel.text_of(folder / name / "carrier") == "1"
             found.append((not carrier, name.startswith("wl"), name))
     return tuple(name for _down, _wireless, name in sorted(found))
 
 
-def _has_rxe(top: Path) -> bool | None:
-    if (top / "sys/module/rdma_rxe").exists():
-        return True
-    release = os.uname().release if hasattr(os, "uname") else ""
-    listed = _text(top / "lib/modules" / release / "modules.dep")
-    return "/rdma_rxe.ko" in listed if listed else None
-
-
 def _open_driver(text: str) -> bool | None:
     return "Open Kernel Module" in text if text else None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _version(distributions: Iterable[str], module: str) -> str:
-    if importlib.util.find_spec(module) is None:
-        return ""
-    for name in distributions:
-        try:
-            return metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return "?"

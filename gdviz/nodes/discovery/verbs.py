@@ -54,7 +54,8 @@ def _no_device(probe: Probe) -> Iterator[Obstacle]:
         )
         yield Obstacle("verbs", why, as_root(probe, "modprobe mlx5_ib"))
         return
-    yield Obstacle("verbs", _("There is no RDMA device in /sys/class/infiniband."), "rdma link")
+    # What helps is a NIC, or what soft-RoCE's own entry says.
+    yield Obstacle("verbs", _("There is no RDMA device in /sys/class/infiniband."))
     yield from _soft_roce(probe)
 
 
@@ -63,17 +64,29 @@ def _soft_roce(probe: Probe) -> Iterator[Obstacle]:
     if not probe.netdevs:
         yield Obstacle("soft-RoCE", _("There is no network interface that it could use."), blocks=False)
         return
-    link = as_root(probe, f"rdma link add rxe0 type rxe netdev {probe.netdevs[0]}")
+    netdev = probe.netdevs[0]
+    link = as_root(probe, f"rdma link add rxe0 type rxe netdev {netdev}")
     command = f"{as_root(probe, 'modprobe rdma_rxe')} && {link}"
-    if probe.in_container:
-        why = _("Soft-RoCE is made by the host, not in a container: run this there, pass /dev/infiniband in.")
+    if probe.has_rxe is False and probe.in_container:
+        why = _(
+            "The host's kernel ({kernel}) has no soft-RoCE (module rdma_rxe), and a container cannot change "
+            "that: a virtual machine with a kernel of its own can have it."
+        ).format(kernel=probe.kernel)
+        command = ""
     elif probe.has_rxe is False:
-        why = _("The running kernel has no module rdma_rxe, as those made for clouds have none.")
+        why = _(
+            "The running kernel ({kernel}) has no soft-RoCE (module rdma_rxe); those for clouds have none."
+        ).format(kernel=probe.kernel)
         command = as_root(probe, KERNEL[probe.family])
-    else:
-        why = _("Without a NIC for RDMA the verbs run over {netdev}, in software.").format(
-            netdev=probe.netdevs[0]
+    elif probe.in_container:
+        why = _("Soft-RoCE is made by the host, not in a container: run this there, pass /dev/infiniband in.")
+    elif not probe.may_change_kernel:
+        why = _(
+            "Soft-RoCE is made by who may load modules (CAP_SYS_MODULE) and set up networks (CAP_NET_ADMIN), "
+            "which root may not here: run this on the host itself."
         )
+    else:
+        why = _("Without a NIC for RDMA the verbs run over {netdev}, in software.").format(netdev=netdev)
     yield Obstacle("soft-RoCE", why, command, blocks=False)
 
 
@@ -112,7 +125,13 @@ def _bindings(probe: Probe) -> Iterator[Obstacle]:
         if each.error and (each.version or each.wanted):
             command = f"pip uninstall {each.name}" if each.wanted else "pip install 'gdviz[rdma]'"
             yield Obstacle("verbs", f"{reason(each)}.", "" if usable and not each.wanted else command, False)
-    if not usable:
-        yield Obstacle(
-            "verbs", _("No Python binding of libibverbs can be used."), "pip install 'gdviz[rdma]'"
+    if usable:
+        return
+    if probe.unseen_pyverbs:
+        why = _("The distribution's pyverbs is in {folder}, where this Python does not look.").format(
+            folder=probe.unseen_pyverbs
         )
+        yield Obstacle("verbs", why, f"ln -s {probe.unseen_pyverbs} {probe.own_packages}/")
+    else:
+        why = _("No Python binding of libibverbs can be used.")
+        yield Obstacle("verbs", why, "pip install 'gdviz[rdma]'")

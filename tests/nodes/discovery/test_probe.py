@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import gzip
+import importlib.util
 import os
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from click.testing import CliRunner
 
-import gdviz
-from gdviz import cli
 from gdviz.nodes.discovery import look
 from gdviz.nodes.discovery.probe import Port
 
@@ -85,6 +84,29 @@ def test_a_kernel_that_has_no_soft_roce(tmp_path: Path) -> None:
     assert look(tmp_path).has_rxe is False
 
 
+@pytest.mark.parametrize(
+    ("config", "has"),
+    [("CONFIG_RDMA_RXE=m\n", True), ("CONFIG_RDMA_RXE=y\n", True), ("# CONFIG_MODULES is not set\n", False)],
+)
+def test_a_kernel_without_modules_is_known_by_its_configuration(
+    tmp_path: Path, config: str, has: bool
+) -> None:
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/config.gz").write_bytes(gzip.compress(config.encode()))
+    assert look(tmp_path).has_rxe is has
+    (tmp_path / "proc/config.gz").write_bytes(b"no gzip")
+    assert look(tmp_path).has_rxe is None
+
+
+@pytest.mark.parametrize(("held", "may"), [("0000000000011000", True), ("00000000a80425fb", False)])
+def test_what_root_may_do_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str, may: bool) -> None:
+    write(tmp_path, {"proc/self/status": f"CapEff:\t{held}\n"})
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert look(tmp_path).may_change_kernel is may
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert look(tmp_path).may_change_kernel is True
+
+
 def test_nodes_is_a_function_and_a_room() -> None:
     import gdviz.nodes
     import gdviz.nodes.discovery
@@ -95,10 +117,10 @@ def test_nodes_is_a_function_and_a_room() -> None:
     assert found.host == os.uname().nodename
 
 
-def test_the_command_says_the_same() -> None:
-    result = CliRunner().invoke(cli.main, ["nodes"])
-    assert result.exit_code == 0, result.output
-    assert result.output.splitlines() == str(gdviz.nodes()).splitlines()
-    answer = json.loads(CliRunner().invoke(cli.main, ["nodes", "--json"]).output)
-    assert answer == gdviz.nodes().as_dict()
-    assert set(answer) == {"host", "provider", "devices", "gpu_memory", "obstacles"}
+def test_the_systems_pyverbs_is_seen_if_it_fits_this_python(tmp_path: Path) -> None:
+    folder = tmp_path / "usr/lib/python3/dist-packages/pyverbs"
+    write(tmp_path, {f"usr/lib/python3/dist-packages/pyverbs/device{EXTENSION_SUFFIXES[0]}": ""})
+    seen = importlib.util.find_spec("pyverbs") is not None
+    assert look(tmp_path).unseen_pyverbs == ("" if seen else f"/{folder.relative_to(tmp_path)}")
+    (folder / f"device{EXTENSION_SUFFIXES[0]}").rename(folder / "device.cpython-27-x86_64-linux-gnu.so")
+    assert look(tmp_path).unseen_pyverbs == ""

@@ -123,9 +123,35 @@ def test_soft_roce_is_offered_where_there_is_no_nic() -> None:
 
 
 def test_soft_roce_where_it_cannot_be() -> None:
-    assert told(**NO_NIC, has_rxe=False)[1].command == "sudo apt install linux-image-amd64"
+    soft = told(**NO_NIC, has_rxe=False, kernel="6.1.0-37-cloud-amd64")[1]
+    assert "(6.1.0-37-cloud-amd64) has no soft-RoCE (module rdma_rxe)" in soft.why
+    assert soft.command == "sudo apt install linux-image-amd64"
     assert "made by the host" in told(**NO_NIC, in_container=True)[1].why
     assert "no network interface" in told(**NO_NIC, netdevs=())[1].why
+
+
+def test_soft_roce_without_the_rights_for_it() -> None:
+    soft = told(**NO_NIC, is_root=True, may_change_kernel=False)[1]
+    assert "CAP_SYS_MODULE" in soft.why
+    assert soft.command.startswith("modprobe rdma_rxe && rdma link add")
+    # No command changes the kernel of the host that a container runs on.
+    soft = told(**NO_NIC, in_container=True, has_rxe=False, kernel="6.18.44")[1]
+    assert "(6.18.44) has no soft-RoCE" in soft.why
+    assert soft.command == ""
+
+
+def test_a_pyverbs_that_only_the_systems_python_sees() -> None:
+    found = only(
+        bindings=(NO_PYVERBS, NO_WHEEL),
+        unseen_pyverbs="/usr/lib/python3/dist-packages/pyverbs",
+        own_packages="/home/me/venv/lib/python3.11/site-packages",
+    )
+    assert "where this Python does not look" in found.why
+    assert found.command == (
+        "ln -s /usr/lib/python3/dist-packages/pyverbs /home/me/venv/lib/python3.11/site-packages/"
+    )
+    # The wheel does as well.
+    assert told(bindings=(NO_PYVERBS, WHEEL), unseen_pyverbs="/usr/lib/python3/dist-packages/pyverbs") == []
 
 
 def test_blocking_ones_come_first() -> None:

@@ -142,15 +142,23 @@ def _installed(name: str) -> str:
 
 def libibverbs_version() -> str:
     """Return NN of the IBVERBS_PRIVATE_NN that this system's libibverbs has, empty if there is none."""
+    found = re.search(rb"IBVERBS_PRIVATE_(\d+)", _library())
+    return "" if found is None else found.group(1).decode()
+
+
+def libibverbs_has(function: str) -> bool:
+    """Return whether this system's libibverbs has a function."""
+    return b"\0" + function.encode() + b"\0" in _library()
+
+
+def _library() -> bytes:
     for folder in ("/lib/x86_64-linux-gnu", "/usr/lib64", "/lib/aarch64-linux-gnu", "/usr/lib", "/lib64"):
         library = Path(folder) / "libibverbs.so.1"
         try:
-            found = re.search(rb"IBVERBS_PRIVATE_(\d+)", library.read_bytes())
+            return library.read_bytes()
         except OSError:
             continue
-        if found is not None:
-            return found.group(1).decode()
-    return ""
+    return b""
 
 
 def _package_version() -> str:
