@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gdviz.cli.ends import HOST
 from gdviz.cli.output import print_json, printable
 from gdviz.errors import GdvizError
 from gdviz.messages import _
@@ -26,19 +27,19 @@ _DEFAULT_MACHINE = "hgx-h100"
 
 
 class _Test(click.ParamType):  # type: ignore[type-arg]
-    """A test's name, with or without perftest's ``ib_``."""
+    """A test's name, with or without perftest's ``ib_``, or that of an operation."""
 
     name = "test"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         name = str(value).removeprefix("ib_")
-        if name not in _TESTS:
+        if name not in _TESTS and f"{name}_bw" not in _TESTS:
             self.fail(_("{value} is none of {tests}.").format(value=name[:40], tests=", ".join(_TESTS)))
         return name
 
 
 @click.command("bench")
-@click.argument("test", type=_Test())
+@click.argument("test", type=_Test(), default="write")
 @click.argument("path", required=False)
 @click.option("-s", "--size", help="Bytes of a message, 65536 or 64k: by default 65536, for latency 2.")
 @click.option("-a", "--all", "all_sizes", is_flag=True, help="Run sizes from 2 till 2^23.")
@@ -49,11 +50,14 @@ class _Test(click.ParamType):  # type: ignore[type-arg]
 @click.option("-t", "--tx-depth", type=click.IntRange(1), help="Messages in flight on a queue pair: 128.")
 @click.option("-q", "--qp", type=click.IntRange(1), help="Queue pairs: 1.")
 @click.option("-b", "--bidirectional", is_flag=True, help="Both ways at the same time; rates are sums.")
-@click.option("-d", "--ib-dev", help="NIC, by name; the first one if not given.")
+@click.option("--lat", is_flag=True, help="Latency, where TEST is an operation alone.")
+@click.option("-d", "--ib-dev", "--nic", "nic", help="NIC; else the GPU's nearest, or the first.")
 @click.option("-x", "--gid-index", type=click.IntRange(0), help="Entry of the GID table, on real nodes.")
 @click.option("-m", "--mtu", type=click.Choice(_MTUS), help="Path MTU; the port's if not given.")
 @click.option("--report_gbits", is_flag=True, help="Gb/sec (10^9 bits) instead of MB/sec (2^20 bytes).")
-@click.option("--use_cuda", type=click.IntRange(0), metavar="GPU", help="Buffers in the memory of this GPU.")
+@click.option(
+    "--use_cuda", "--gpu", "gpu", metavar="GPU", help="Buffers in this GPU's memory; else in the host's."
+)
 @click.option("--path", "data_path", type=click.Choice(["direct", "staged"]), default="direct")
 @click.option(
     "--provider",
@@ -67,6 +71,9 @@ class _Test(click.ParamType):  # type: ignore[type-arg]
 def command(
     test: str,
     path: str | None,
+    lat: bool,
+    nic: str | None,
+    gpu: str | None,
     provider: str,
     scheduler: str | None,
     gid_index: int | None,
@@ -77,15 +84,16 @@ def command(
 ) -> None:
     """Measure as perftest does, in its columns.
 
-    TEST is write_bw, read_bw, send_bw, write_lat, read_lat or send_lat. PATH is a file or a reference
-    machine (see gdviz machines), whose nodes are simulated.
+    TEST is write_bw, read_bw, send_bw, write_lat, read_lat or send_lat, or an operation alone: write (which
+    it is if none is given), read or send, with --lat for its latency. PATH is a file or a reference machine
+    (see gdviz machines), whose nodes are simulated.
     """
     from gdviz.cli.benchmark import Benchmark
     from gdviz.cli.perftest_tables import LINE, setup_lines
 
-    benchmark = Benchmark.of(test, options)
+    benchmark = Benchmark.of(_test_of(test, lat), options)
     with _open(path, provider, scheduler, gid_index, mtu) as session:
-        ends = _ends(session, options["ib_dev"], options["use_cuda"])
+        ends = _ends(session, nic, gpu)
         setup = benchmark.setup(session, ends, mtu)
         if not as_json:
             _say(*setup_lines(benchmark.title, setup), benchmark.head)
@@ -101,6 +109,14 @@ def command(
         _say(LINE)
     if out_json_file is not None:
         Path(out_json_file).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def _test_of(name: str, lat: bool) -> str:
+    if name not in _TESTS:
+        return f"{name}_{'lat' if lat else 'bw'}"
+    if lat and name.endswith("_bw"):
+        raise click.UsageError(_("Either {test} or --lat.").format(test=name))
+    return name
 
 
 def _open(
@@ -142,7 +158,7 @@ def _machines(path: str | None) -> list[Machine]:
     return [found[0].renamed(name) for name in ("node-a", "node-b")]
 
 
-def _ends(session: Session, nic: str | None, gpu: int | None) -> tuple[Place, Place]:
+def _ends(session: Session, nic: str | None, gpu: str | None) -> tuple[Place, Place]:
     """Return where the buffers lie: who posts first."""
     from gdviz.session.bench import Place
 
@@ -150,12 +166,14 @@ def _ends(session: Session, nic: str | None, gpu: int | None) -> tuple[Place, Pl
         raise GdvizError(_("A benchmark is between two nodes, and there is one."), _("Start another worker."))
     places = []
     for node in session.nodes[:2]:
-        if not node.machine.nics:
+        machine = node.machine
+        if not machine.nics:
             raise GdvizError(_("{node} has no NIC.").format(node=node.name))
-        part = node.machine.nics[0] if nic is None else node.machine.nic(nic)
-        if gpu is not None:
-            node.gpu(gpu)  # says so where there is none, before anything is printed
-        places.append(Place(node, part.name, gpu))
+        # What is not there is said before anything is printed.
+        memory = None if gpu is None or gpu == HOST else machine.gpu(gpu)
+        usual = (machine.nearest_nic(memory) if memory else None) or machine.nics[0]
+        part = usual if nic is None else machine.nic(nic)
+        places.append(Place(node, part.name, None if memory is None else machine.gpus.index(memory)))
     return places[0], places[1]
 
 

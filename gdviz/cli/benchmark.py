@@ -10,7 +10,7 @@ import click
 
 from gdviz.cli import perftest_tables
 from gdviz.messages import _
-from gdviz.model import DataPath, Op
+from gdviz.model import DataPath, Fabric, Op
 from gdviz.quantities import parse_size
 from gdviz.session.bench import BandwidthTest, LatencyTest, Place, run_bandwidth, run_latency
 
@@ -103,6 +103,9 @@ class Benchmark:
         if isinstance(self.test, BandwidthTest):
             found["Number of qps"] = str(self.test.qps)
             found["TX depth"] = str(self.test.spec(self.sizes[0]).depth)
+        if mtu is None and session.simulated_nodes:
+            usual = Fabric.between(nic, ends[1].node.machine.nic(ends[1].nic))
+            mtu = str(usual.mtu_bytes)
         if mtu is not None:
             found["Mtu"] = f"{mtu}[B]"
         if nic.link_layer is not None:

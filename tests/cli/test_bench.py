@@ -48,6 +48,37 @@ def test_text_is_read_again_by_our_reader() -> None:
     assert figure["n_iterations"] == 400
 
 
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (("write",), ("ib_write_bw",)),
+        (("read", "pcie-a30", "--lat"), ("read_lat", "pcie-a30")),
+        (("send_lat", "pcie-a30", "--lat"), ("ib_send_lat", "pcie-a30")),
+        (
+            ("write", "pcie-a30", "--gpu", "0", "--nic", "mlx5_0"),
+            ("write_bw", "pcie-a30", "--use_cuda", "0", "-d", "mlx5_0"),
+        ),
+        (("write", "pcie-a30", "--gpu", "host"), ("write_bw", "pcie-a30")),
+    ],
+)
+def test_short_names(short: tuple[str, ...], long: tuple[str, ...]) -> None:
+    assert as_json(*short, "-n", "50") == as_json(*long, "-n", "50")
+
+
+def test_without_a_test_it_is_write_bw() -> None:
+    assert as_json("-n", "50")["test_info"]["test"] == as_json("write_bw", "-n", "50")["test_info"]["test"]
+
+
+def test_the_gpus_memory_is_named_and_the_mtu() -> None:
+    info = as_json("write", "pcie-a30", "--gpu", "0", "-n", "5")["test_info"]
+    assert (info["Buffers"], info["Mtu"]) == ("GPU 0", 4096)
+
+
+def test_without_a_nic_it_is_the_nearest() -> None:
+    assert as_json("write", "hgx-h100", "--gpu", "3", "-n", "5")["test_info"]["Device"] == "mlx5_3"
+    assert as_json("write", "hgx-h100", "-n", "5")["test_info"]["Device"] == "mlx5_0"
+
+
 def test_what_is_simulated_says_so() -> None:
     assert "simulated" in printed("write_bw", "pcie-a30", "-n", "5")
     assert as_json("write_bw", "pcie-a30", "-n", "5")["test_info"]["simulated"] is True
@@ -119,6 +150,9 @@ def test_the_report_goes_to_a_file_as_well(tmp_path: Path) -> None:
         (("write_bw", "-a", "-D", "1"), "-a goes with a number"),
         (("write_bw", "-D", "0"), "less than a day"),
         (("write_lat", "-q", "2"), "for bandwidth"),
+        (("write", "--lat", "-b"), "for bandwidth"),
+        (("write_bw", "--lat"), "Either write_bw or --lat"),
+        (("atomic",), "none of write_bw, read_bw"),
         (("write_bw", "-n", "4"), "not in the range"),
         (("write_bw", "-s", "much"), "much"),
         (("write_bw", "pcie-a30", "-d", "mlx5_9"), "mlx5_9"),
