@@ -139,7 +139,9 @@ def _pipeline(
     constants, source, sink = setup.constants, setup.source, setup.sink
     mtu = setup.fabric.mtu_bytes
     first = min(size_bytes, mtu)
-    last = size_bytes - (-(-size_bytes // mtu) - 1) * mtu
+    # The last packet, and the whole ones before it.
+    before = (-(-size_bytes // mtu) - 1) * mtu
+    last = size_bytes - before
     speed = wire_bytes_per_s(setup)
 
     def read_s(part: int) -> float:
@@ -155,6 +157,11 @@ def _pipeline(
     ready = at if inline else at + source.data.round_trip_s + read_s(first)
     read_end = at if inline else at + source.data.round_trip_s + read_s(size_bytes)
     sent = max(ready + wire_s(size_bytes), read_end + wire_s(last))
+    # A short last packet waits for the whole one before it, at each stage.
+    ahead_s = ready
+    if before:
+        ahead_s = max(ready + wire_s(before), read_end - read_s(size_bytes) + read_s(before) + wire_s(mtu))
+        sent = max(sent, ahead_s + wire_s(last))
     pause: list[Stage] = []
     if idle and setup.op is not Op.READ and size_bytes > constants.first_burst_bytes:
         burst_end = ready + wire_s(constants.first_burst_bytes)
@@ -170,6 +177,7 @@ def _pipeline(
         )  # fmt: skip
         read_end += pause_s
         sent += pause_s
+        ahead_s += pause_s
     # The NIC reads no further ahead of the wire than its buffer holds.
     read_end = max(read_end, sent - wire_s(min(size_bytes, constants.nic_buffer_bytes)))
     arrived_first = ready + wire_s(first) + setup.one_way_s
@@ -185,6 +193,8 @@ def _pipeline(
             )
         )  # fmt: skip
     issued = max(write_start + write_s(size_bytes), arrived + write_s(last))
+    if before:
+        issued = max(issued, ahead_s + setup.one_way_s + write_s(mtu) + write_s(last))
     landed = issued + sink.data.latency_s
     size = format_size(whole_bytes)
     stages = [

@@ -80,8 +80,13 @@ def _network_stages(chain: Chain) -> list[Stage]:
     first, last = chain.networks
     begin, end = chain.starts[3]
     ends = {(stage.key, stage.side): stage.end_s + end for stage in last.stages}
+    # A short last chunk crosses faster than the first, but a queue pair's messages do not overtake.
     return [
-        _moved(stage, stage.start_s + begin, ends.get((stage.key, stage.side), stage.end_s + begin))
+        _moved(
+            stage,
+            stage.start_s + begin,
+            max(stage.end_s + begin, ends.get((stage.key, stage.side), 0.0)),
+        )
         for stage in first.stages
     ]
 

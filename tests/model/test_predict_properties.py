@@ -169,7 +169,6 @@ def test_no_stage_ends_before_it_begins(key: str, op: Op, path: DataPath, size: 
     assert all(stage.duration_s >= 0 for stage in timeline(end, end, Workload(op, path, size)))
 
 
-@pytest.mark.xfail(reason="A short last packet is told as if it overtook the one before it.")
 @pytest.mark.parametrize("op", [Op.WRITE, Op.READ])
 def test_one_byte_more_than_whole_packets_is_no_quicker(op: Op) -> None:
     machine = MACHINES["hgx-h100"]
@@ -178,7 +177,6 @@ def test_one_byte_more_than_whole_packets_is_no_quicker(op: Op) -> None:
     assert more >= whole
 
 
-@pytest.mark.xfail(reason="A short last chunk is drawn as if it overtook the one before it on the wire.")
 @every_op
 @every_machine
 def test_no_stage_ends_before_it_begins_where_the_last_chunk_is_short(key: str, op: Op) -> None:
