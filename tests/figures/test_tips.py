@@ -1,4 +1,5 @@
 """Tooltips: text is text, and columns stay for Bokeh to set in."""
+
 from __future__ import annotations
 
 from gdviz.figures.tips import rows_tip

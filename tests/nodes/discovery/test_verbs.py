@@ -144,11 +144,11 @@ def test_a_pyverbs_that_only_the_systems_python_sees() -> None:
     found = only(
         bindings=(NO_PYVERBS, NO_WHEEL),
         unseen_pyverbs="/usr/lib/python3/dist-packages/pyverbs",
-        own_packages="/home/me/venv/lib/python3.11/site-packages",
+        own_packages="/srv/venv/lib/python3.11/site-packages",
     )
     assert "where this Python does not look" in found.why
     assert found.command == (
-        "ln -s /usr/lib/python3/dist-packages/pyverbs /home/me/venv/lib/python3.11/site-packages/"
+        "ln -s /usr/lib/python3/dist-packages/pyverbs /srv/venv/lib/python3.11/site-packages/"
     )
     # The wheel does as well.
     assert told(bindings=(NO_PYVERBS, WHEEL), unseen_pyverbs="/usr/lib/python3/dist-packages/pyverbs") == []
