@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import pickle
 import uuid
 from collections.abc import Callable
@@ -13,11 +14,13 @@ from distributed import Client, Security
 
 from gdviz.errors import GdvizError, NodeLostError, UnknownDeviceError
 from gdviz.messages import _
-from gdviz.nodes.dask.plugin import SIGN_S, NodePlugin, call_here, nodes_here
+from gdviz.nodes.dask.plugin import LEASE_S, SIGN_S, NodePlugin, call_here, nodes_here
 from gdviz.nodes.dask.supply import HardwareNodes, SimulatedNodes, Supply
 from gdviz.nodes.fleet import LostHandler, ReportHandler
 from gdviz.nodes.records import NodeRecord
 from gdviz.version import VERSION
+
+log = logging.getLogger(__name__)
 
 #: Seconds that a scheduler has to answer.
 CONNECT_S = 10.0
@@ -38,6 +41,7 @@ class DaskFleet:
         self._lost_handlers: list[LostHandler] = []
         self._signs: asyncio.Task[None] | None = None
         self._registered = False
+        self._scheduler_gone = False
 
     @classmethod
     async def open(
@@ -223,17 +227,33 @@ class DaskFleet:
             handler(node, why)
 
     def _gone(self, node: str) -> NodeLostError:
+        if self._scheduler_gone:
+            return NodeLostError(
+                _("{node} is gone: the Dask scheduler does not answer any more.").format(node=node),
+                _("Its worker gives back what it held; start both again and open a new lab."),
+            )
         return NodeLostError(
             _("{node} is gone: its Dask worker has ended.").format(node=node),
             _("What it held is lost; start the worker again and open a new lab."),
         )
 
     async def _give_signs(self) -> None:
+        """Tell the workers that this fleet lives, and notice when nobody can be told any more."""
         while True:
             await asyncio.sleep(SIGN_S)
             addresses = sorted(set(self._where.values()))
-            if addresses:
-                await self._client.run(nodes_here, self._name, workers=addresses, on_error="ignore")
+            if not addresses:
+                continue
+            telling = self._client.run(nodes_here, self._name, workers=addresses, on_error="ignore")
+            try:
+                await asyncio.wait_for(telling, LEASE_S / 3)
+            except TimeoutError:
+                continue  # a worker that hangs must not keep the others from hearing of us
+            except Exception as error:  # noqa: BLE001  (distributed says it in many ways)
+                log.info("no sign could be given: %r", error)
+                self._scheduler_gone = True
+                for node in tuple(self._where):
+                    self._lose(node)
 
 
 def simulated(machines: Any, **options: Any) -> Callable[[str], Supply]:
