@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,11 @@ def machine(name: str) -> Machine:
 
 def provider(name: str, **options: object) -> HardwareProvider:
     """Open a node; skip where there is no such binding, for one of the two is enough."""
+    # The kernel enters a new address some time after it was given.
+    gid = Path(f"/sys/class/infiniband/rxe0/ports/1/gids/{GID_INDEX[name]}")
+    end = time.monotonic() + 20
+    while not gid.read_text().strip("0:\n") and time.monotonic() < end:
+        time.sleep(0.05)
     try:
         return HardwareProvider(machine(name), gid_index=GID_INDEX[name], **options)  # type: ignore[arg-type]
     except MissingDependencyError as error:
@@ -71,6 +77,4 @@ def pair(**options: object) -> Iterator[tuple[HardwareProvider, HardwareProvider
 
 
 def _device_is_here() -> bool:
-    from pathlib import Path
-
     return Path("/sys/class/infiniband/rxe0").exists()

@@ -101,3 +101,11 @@ def test_closed() -> None:
     provider.close()
     with pytest.raises(VerbsError, match="has been closed"):
         provider.alloc(Location("host", "cpu0"), 64)
+
+
+def test_an_empty_entry_of_the_gid_table() -> None:
+    with (
+        HardwareProvider(soft_roce.machine("a"), gid_index=9) as provider,
+        pytest.raises(VerbsError, match="GID table of rxe0 is empty"),
+    ):
+        provider.device("rxe0")

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gdviz.errors import VerbsError
+from gdviz.messages import _
 from gdviz.rdma.hardware.backends import Backend, choose
 from gdviz.rdma.hardware.backends.base import Capacity, Completed, Context, Region
 from gdviz.rdma.hardware.gpu import memory as gpu_memory
@@ -91,6 +93,12 @@ class Commands:
             found = context.port(port)
             index = gid_index if gid_index is not None else _best_gid(context, port, ethernet=found.ethernet)
             gid = context.gid(port, index)
+            if not int(ipaddress.IPv6Address(gid)):
+                raise VerbsError(
+                    _("Entry {index} of the GID table of {nic} is empty.").format(index=index, nic=name),
+                    _("Give the network card an address, or choose another entry: `rdma link`, `show_gids`."),
+                    errno=errno.EINVAL,
+                )
         except BaseException:
             context.close()
             raise
