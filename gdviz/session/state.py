@@ -57,6 +57,8 @@ class State:
         self._numbers = itertools.count(1)
         self._opened: dict[int, tuple[Wiring, list[MemoryRegion]]] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        #: Transfers whose end has been told, and is being worked on or done.
+        self._told: set[int] = set()
         self._closing = False
         self.machines: dict[str, Machine] = {node.name: node.machine for node in fleet.nodes}
         self.buffers: list[Buffer] = []
@@ -309,7 +311,7 @@ class State:
                 sample = sample_of(report)
                 transfer.history.append(sample)
                 samples.append(sample)
-            if report.result is not None or report.trouble:
+            if (report.result is not None or report.trouble) and self._ends(transfer):
                 self._follow(self._end(transfer, report))
         if samples:
             self.watchers.tell(Topic.SAMPLES, samples)
@@ -319,7 +321,8 @@ class State:
         self.buffers = [buffer for buffer in self.buffers if buffer.record.node != node]
         self.regions = [region for region in self.regions if region.record.node != node]
         for transfer in tuple(self.transfers.values()):
-            if not transfer.done.done() and node in (transfer.local.record.node, transfer.remote.record.node):
+            took_part = node in (transfer.local.record.node, transfer.remote.record.node)
+            if took_part and self._ends(transfer):
                 self._follow(self._abandon(transfer, why))
         self.watchers.tell(Topic.OBJECTS, None)
         self.say(why, "error")
@@ -329,6 +332,16 @@ class State:
             await self.stop(transfer)
         trouble = Report(transfer.number, None, transfer.progress, TransferState.FAILED, trouble=why)
         await self._end(transfer, trouble)
+
+    def _ends(self, transfer: Transfer) -> bool:
+        """Return whether a transfer ends now, for the first reason that is told; False for any later one.
+
+        The end that is left of an abandoned transfer says of itself that it was stopped, and all went well.
+        """
+        if transfer.done.done() or transfer.number in self._told:
+            return False
+        self._told.add(transfer.number)
+        return True
 
     def _follow(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._session.engine.loop.create_task(work)
