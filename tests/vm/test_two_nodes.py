@@ -54,8 +54,7 @@ found["before"] = transfer.progress
 open("/job/kill-now", "w").close()
 start = time.monotonic()
 try:
-    transfer.wait(120)
-    found["ended"] = "completed"
+    found["ended"] = transfer.wait(120).status.name
 except GdvizError as error:
     found["ended"] = str(error)
 found["seconds"] = time.monotonic() - start
@@ -136,7 +135,8 @@ def test_both_paths_between_real_nodes(seen: dict[str, Any]) -> None:
 
 
 def test_the_death_of_a_worker_ends_its_transfer_and_the_lab_goes_on(seen: dict[str, Any]) -> None:
-    assert "its Dask worker has ended" in seen["ended"]
+    # Whichever tells first: the scheduler that the worker is gone, or the NIC that nobody acknowledges.
+    assert seen["ended"] == "RETRY_EXC_ERR" or "its Dask worker has ended" in seen["ended"]
     assert (seen["state"], seen["left"]) == ("failed", ["node-1", "node-1"])
     assert seen["seconds"] < 60
     assert seen["goes on"] == 16
