@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gdviz.doctor.evidence.grep import grep_readings
 from gdviz.doctor.evidence.node import NodeEvidence
+from gdviz.errors import QuantityError
 from gdviz.quantities import parse_size
 from gdviz.readers import Evidence
 
@@ -107,7 +108,7 @@ def _of_tools(node: NodeEvidence) -> Iterator[Failure]:
             before = reading.lines[max(0, (cited.line or 1) - 30) : cited.line]
             size, where = _size(before, cited.text)
             if size is None and (asked := _COMMAND_SIZE.search("\n".join(before))):
-                size = parse_size(asked[1])
+                size = _bytes(asked[1])
             match = _CALL.search(cited.text)
             text = "\n".join(before)
             evidence = (
@@ -129,6 +130,14 @@ def _of_tools(node: NodeEvidence) -> Iterator[Failure]:
 def _size(before: tuple[str, ...], text: str) -> tuple[int | None, int | None]:
     for place in range(len(before) - 1, -1, -1):
         if match := _BUFFER.search(before[place]):
-            return parse_size(match[1]), place
+            return _bytes(match[1]), place
     match = _SIZE.search(text)
-    return (parse_size(match[1]), None) if match else (None, None)
+    return (_bytes(match[1]), None) if match else (None, None)
+
+
+def _bytes(text: str) -> int | None:
+    """Return a size as a tool prints it, None where it is none."""
+    try:
+        return parse_size(text)
+    except QuantityError:
+        return None

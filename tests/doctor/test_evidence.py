@@ -117,3 +117,13 @@ def test_an_unknown_text_counts_where_an_error_stands_in_it(tmp_path: Path) -> N
     report = diagnose(tmp_path)
     assert "memlock-limit" in report.codes
     assert not report.unread
+
+
+def test_a_size_that_is_none_is_no_size(tmp_path: Path) -> None:
+    text = (
+        "cuMemAlloc() of a {size} bytes GPU buffer\nCouldn't allocate MR with error=12\nfailed to create mr\n"
+    )
+    (tmp_path / "perftest.txt").write_text("$ ib_write_bw --use_cuda=0\n" + text.format(size="9" * 400))
+    (tmp_path / "ulimit.txt").write_text("$ ulimit -l\n64\n")
+    report = diagnose(tmp_path)
+    assert report.findings

@@ -229,3 +229,21 @@ def test_a_real_table_torn_by_the_log(shared: Path, file: str, rows: int, busbw:
     (table,) = known.read(text).facts.tables
     assert len(table.rows) == rows
     assert table.rows[-1].busbw_bytes_per_s == busbw
+
+
+def test_a_prompt_of_root_is_no_comment() -> None:
+    (table,) = tables(BANDWIDTH.replace("$ ib_read_bw", "# ib_read_bw"))
+    assert (table.operation, table.setup["use_cuda"]) == ("read bw", "1")
+
+
+def test_a_remark_that_names_a_program_is_no_run() -> None:
+    text = "# ib_write_bw of yesterday, over the other switch\n" + BANDWIDTH
+    (table,) = tables(text)
+    assert table.operation == "read bw"
+
+
+def test_what_is_said_of_the_gpu_stands_above_the_run_that_it_belongs_to() -> None:
+    said = "CUDA device 0: PCIe address is {}:00\n[pid = 7, dev = 0] device name = [NVIDIA {}]\n"
+    table = BANDWIDTH[BANDWIDTH.index("-----") :]
+    text = said.format("1B", "H100") + table + said.format("9D", "A100") + table
+    assert [table.setup["gpu_name"] for table in tables(text)] == ["NVIDIA H100", "NVIDIA A100"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from gdviz.doctor.evidence.grep import grep
 from gdviz.doctor.evidence.node import NodeEvidence
 from gdviz.doctor.evidence.pci import is_gpu
+from gdviz.machine import normal_bus_id
 from gdviz.readers import Reading
 from gdviz.readers.lspci import PciFunction, PciListing
 from gdviz.readers.lspci.facts import INFINIBAND_CLASS, NETWORK
@@ -25,6 +28,10 @@ _DRIVERS = {
     "qedr",
 }
 _MELLANOX = 0x15B3
+
+_OF_DRIVER = re.compile(
+    rf"\b(?:{'|'.join(sorted(_DRIVERS))}) (?P<busid>[0-9a-f]{{4}}:[0-9a-f]{{2}}:[0-9a-f]{{2}}\.[0-7])\b"
+)
 
 
 def is_rdma_nic(function: PciFunction) -> bool:
@@ -59,6 +66,21 @@ def gpu_functions(reading: Reading) -> Iterator[PciFunction]:
             )
             if is_gpu(function) and maker:
                 yield function
+
+
+def bus_ids_of_drivers(node: NodeEvidence) -> set[str]:
+    """Return bus ids of the NICs that the kernel's log names by an RDMA driver, where the job uses them all.
+
+    The log of NCCL names devices only; where it uses as many as there are, these are the ones.
+    """
+    found = set()
+    for cited in grep(node, _OF_DRIVER):
+        match = _OF_DRIVER.search(cited.text)
+        busid = normal_bus_id(match["busid"]) if match else None
+        if busid:
+            found.add(busid)
+    names = {nic.name for nic in node.log.nics.values()}
+    return found if len(found) <= len(names) else set()
 
 
 def bus_ids_in_use(node: NodeEvidence) -> set[str] | None:

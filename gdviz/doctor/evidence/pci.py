@@ -38,7 +38,12 @@ def is_gpu(function: PciFunction) -> bool:
 
 @dataclass
 class PciTree:
-    """A listing's functions with the bridge above each, from the bridges' bus ranges."""
+    """A listing's functions with the bridge above each.
+
+    Bridges' bus ranges tell it: those of the listing itself, or of another one of the node where it was
+    cut (``lspci -vvv`` through grep beside ``lspci -tv``). So `above` may name ports that are not among
+    `functions`.
+    """
 
     reading: Reading
     functions: dict[str, PciFunction]
@@ -66,9 +71,15 @@ class PciTree:
 
 def trees(node: NodeEvidence) -> Iterator[PciTree]:
     """Go through a node's listings as trees."""
+    found = []
+    known: dict[str, str] = {}
     for reading, listing in listings(node):
         functions = {busid: f for f in listing.functions if (busid := normal_bus_id(f.busid))}
-        yield PciTree(reading, functions, _above(functions))
+        above = _above(functions)
+        known = {**above, **known}
+        found.append((reading, functions, above))
+    for reading, functions, above in found:
+        yield PciTree(reading, functions, above or known)
 
 
 def _above(functions: dict[str, PciFunction]) -> dict[str, str]:

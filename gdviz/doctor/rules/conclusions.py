@@ -132,7 +132,11 @@ def healthy(case: CaseEvidence, found: tuple[Finding, ...]) -> Iterator[Answer]:
         "healthy",
         _("Nothing wrong was found: GPUDirect RDMA is in use on {nodes}").format(nodes=names),
         *(evidence for _node, proof in proofs[:3] for evidence in proof[:3]),
-        effect=_("Every pair in use is near, and NIC and GPU support it."),
+        effect=(
+            _("Every pair in use is near, and NIC and GPU support it.")
+            if any(near_pairs(node) for node, _p in proofs)
+            else _("NIC and GPU support it; where they lie in the machine is not among the inputs.")
+        ),
         check=_("/GDRDMA on the channels of an NCCL_DEBUG=INFO log"),
     )
 
@@ -145,8 +149,11 @@ def _in_use(node: NodeEvidence) -> tuple[Evidence, ...]:
     decisions = [d.evidence for d in node.log.decisions if d.enabled]
     if decisions:
         return tuple(decisions)
-    if gpus_without_near_nic(node) or not near_pairs(node):
+    if gpus_without_near_nic(node):
         return ()
+    if not near_pairs(node):
+        # Where GPU and NIC lie is not told; that GPU memory went over the wire is (a slow run is a symptom).
+        return () if node.joined.best else tuple(run.evidence for run in gpu_runs(node))
     hcas = [known for known in node.log.hcas.values() if known.value]
     if hcas:
         return tuple(e for known in hcas for e in known.evidence)

@@ -153,7 +153,7 @@ def _bar1_suspect(node: NodeEvidence, failed: list[Failure]) -> tuple[Failure, K
         if failure.size_bytes is None or failure.on_gpu is False:
             continue
         for window in windows:
-            if failure.size_bytes > window.value:
+            if failure.size_bytes >= window.value:  # the driver itself always keeps a piece
                 return failure, window
         for free in _free_windows(node):
             if failure.size_bytes > free.value:

@@ -9,7 +9,7 @@ from gdviz.doctor import support
 from gdviz.doctor.effects import pair_rate, redirected_rate
 from gdviz.doctor.evidence.grep import grep
 from gdviz.doctor.evidence.known import value_of
-from gdviz.doctor.evidence.nics import bus_ids_in_use, gpu_functions, rdma_functions
+from gdviz.doctor.evidence.nics import bus_ids_in_use, bus_ids_of_drivers, gpu_functions, rdma_functions
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.patterns import LIMITED
 from gdviz.doctor.evidence.pci import PciTree, listings, trees
@@ -38,7 +38,7 @@ def acs(case: CaseEvidence) -> Iterator[Answer]:
         pairs: list[tuple[str, str]] = []
         for tree in trees(node):
             for gpu, nic, between in _switched_pairs(node, tree):
-                on = [b for b in between if (a := tree.functions[b].acs) is not None and a.redirects]
+                on = [b for b in between if (f := tree.functions.get(b)) and f.acs and f.acs.redirects]
                 for busid in on:
                     control = tree.functions[busid].acs
                     line = control.line if control else tree.functions[busid].line
@@ -244,6 +244,8 @@ def _of_kernel_log(node: NodeEvidence) -> dict[str, tuple[str, Evidence, float]]
     used = bus_ids_in_use(node)
     known = {gpu.busid for gpu in node.joined.gpus if gpu.busid}
     known |= {nic.busid for nic in node.joined.nics if nic.busid and (used is None or nic.busid in used)}
+    if used is None:
+        known |= bus_ids_of_drivers(node)
     found = {}
     for cited in grep(node, LIMITED):
         match = _LIMITED_AT.search(cited.text)

@@ -32,6 +32,7 @@ KINDS = {
     "bare-metal": "'' and what was written",
     "virtual-machine": "'' and the hypervisor",
     "mlxconfig": "a setting, and its value",
+    "verbs-failed": "a verbs call, and the error",
     "mentioned-setting": "a variable that a sentence speaks of, and its value: a trial, not the environment",
 }
 
@@ -153,6 +154,14 @@ LINES: tuple[tuple[str, re.Pattern[str], str], ...] = (
         ),
         "",
     ),
+    (
+        "verbs-failed",
+        re.compile(
+            r"\b(?P<subject>(?:ibv|mlx5dv)_[a-z0-9_]{3,40})(?:\([^)\n]{0,200}\))? "
+            r"(?:failed|returned error)(?: with error)?:? (?P<value>[^\n]{2,200})"
+        ),
+        "",
+    ),
     ("mentioned-setting", re.compile(rf"(?<=[A-Za-z,.:(] ){_VARIABLE}"), ""),
 )
 
@@ -214,6 +223,7 @@ WORDS_OF: dict[str, tuple[str, ...]] = {
     "virtual-machine": ("ypervisor vendor", "irtualization:"),
     "mlxconfig": ("True(", "False(", "ENABLED", "_WR_", "ADVANCED_PCI"),
     "module-parameter": ("Grdma", "EnableStream", "RegistryDwords", "PeerMapping"),
+    "verbs-failed": ("ibv_", "mlx5dv_"),
     "mentioned-setting": ("NCCL_", "RCCL_", "UCX_", "CUDA_", "OMPI_", "NVSHMEM_"),
 }
 WORDS = tuple(dict.fromkeys(word for words in WORDS_OF.values() for word in words))

@@ -20,6 +20,7 @@ TITLE = "perftest table"
 _COMMAND = re.compile(
     r"\b(?P<program>(?:ib|raw_ethernet)_(?:write|read|send|atomic)_(?:bw|lat))\b(?P<rest>[^\n]*)"
 )
+_AS_ROOT = re.compile(r"^\s{0,8}#\s{1,3}(?:\S+/)?(?:ib|raw_ethernet)_[a-z_]+ (?:-|\d)")
 _TITLE = re.compile(
     r"\b(?P<op>RDMA_Write|RDMA_Read|Send|Atomic\w*)\s+(?:Bidirectional\s+)?(?P<what>BW|Latency|Post)\b.*Test"
 )
@@ -131,7 +132,7 @@ def _runs(lines: Sequence[str]) -> Iterator[_Run]:
     for number_, line in enumerate(lines, 1):
         command = _COMMAND.search(line)
         title = _TITLE.search(line)
-        if command and "Usage" not in line and not line.lstrip().startswith("#"):
+        if command and "Usage" not in line and (not line.lstrip().startswith("#") or _AS_ROOT.match(line)):
             if run is not None and run.started:
                 yield run
             run = _Run(number_, _of_program(command["program"]))
@@ -145,12 +146,21 @@ def _runs(lines: Sequence[str]) -> Iterator[_Run]:
             run.operation = run.operation or operation
             if "Bidirectional" in line:
                 run.setup["bidirectional"] = "1"
-        elif run is None and _HEAD.match(line):
+        elif run is None and (_HEAD.match(line) or _on_gpu(line)):
             run = _Run(number_)
+        elif run is not None and run.started and _on_gpu(line):
+            yield run
+            run = _Run(number_)  # what is said of the GPU stands above the run that it belongs to
         if run is not None:
             _take(run, line, number_)
     if run is not None and run.started:
         yield run
+
+
+def _on_gpu(line: str) -> bool:
+    return ("device" in line or "Picking" in line) and bool(
+        _GPU.search(line) or _GPU_PCI.search(line) or _PICKED.search(line)
+    )
 
 
 def _of_program(program: str) -> str:

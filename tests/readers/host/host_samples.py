@@ -35,6 +35,7 @@ GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0)
 /sys/class/infiniband/mlx5_0/device ../../../0000:56:00.0
 # ip -br link: ens6np0 UP mtu 9000, ens6np0.30@ens6np0 DOWN mtu 1500
 With NCCL_NET_GDR_LEVEL=0 the job runs. Bare metal.
+then ibv_reg_mr_iova2(pd, addr) failed: Cannot allocate memory
 """
 
 DMESG = """\

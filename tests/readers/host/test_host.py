@@ -291,6 +291,7 @@ def test_notes() -> None:
         ("netdev-mtu", "ens6np0.30", "1500"),
         ("netdev-state", "ens6np0.30", "DOWN"),
         ("mentioned-setting", "NCCL_NET_GDR_LEVEL", "0"),
+        ("verbs-failed", "ibv_reg_mr_iova2", "Cannot allocate memory"),
         ("bare-metal", "", "Bare metal"),
     }
     (missing, _there) = facts.of("peer-memory-path")
