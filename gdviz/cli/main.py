@@ -89,5 +89,6 @@ def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
 def main() -> None:
     """See how GPUDirect RDMA moves bytes in a machine.
 
-    PATH is an NCCL topology XML, or the name of a reference machine (see gdviz machines).
+    PATH is whatever tells of a machine: a file, a folder, an archive, this host (live:), or the name of a
+    reference machine (see gdviz machines).
     """
