@@ -9,6 +9,7 @@ import click
 from gdviz.cli.opening import open_path_or_catalogue, pick_node
 from gdviz.cli.output import gbps, print_json, print_table, printable
 from gdviz.messages import _
+from gdviz.quantities import format_bits
 
 if TYPE_CHECKING:
     from gdviz.machine import Hop, Machine, Path
@@ -78,9 +79,13 @@ def _print_path(machine: Machine, path: Path) -> None:
             form = _("Narrowest of the known: {source} → {target}, {rate}")
         sentence = form.format(source=narrowest.source, target=narrowest.target, rate=_rate(narrowest))
         click.echo(printable(sentence))
+    port = nic.speed_bytes_per_s
+    if port is not None and narrowest is not None and port < (narrowest.bytes_per_s or 0):
+        sentence = _("The port of {nic} carries less than any hop: {rate}").format(
+            nic=nic.name, rate=format_bits(port)
+        )
+        click.echo(printable(sentence))
 
 
 def _rate(hop: Hop) -> str:
-    from gdviz.quantities import format_bits
-
     return "-" if hop.bytes_per_s is None else format_bits(hop.bytes_per_s)

@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 
 from gdviz import cli
 from gdviz.cli import output
+from gdviz.machine import reference_machine
+from gdviz.quantities import format_bits
 
 EVIL = "<img src=x onerror=alert(1)>\x9b31m\u202e"
 
@@ -197,6 +199,14 @@ def test_path_for_people(topology: str) -> None:
     assert lines[1].startswith("PIX: through one PCIe switch")
     assert [line.endswith("narrowest") for line in lines[3:5]] == [False, True]
     assert lines[-1] == "Narrowest: 0000:17:00.0 → mlx5_0, 126 Gb/s"
+
+
+@pytest.mark.parametrize("key", ["hgx-h100", "pcie-a30"])
+def test_a_port_that_carries_less_than_the_path(key: str) -> None:
+    machine = reference_machine(key)
+    lines = gdviz("path", key, "--gpu", "0", "--nic", "0").stdout.splitlines()
+    port = format_bits(machine.nics[0].speed_bytes_per_s or 0)
+    assert lines[-1] == f"The port of {machine.nics[0].name} carries less than any hop: {port}"
 
 
 def test_several_nodes(tmp_path: Path) -> None:
