@@ -21,7 +21,7 @@ mkdir -p /machine/dev/pts /machine/dev/shm
 mount -t devpts devpts /machine/dev/pts
 mount -t tmpfs tmpfs /machine/dev/shm
 mount -t tmpfs tmpfs /machine/run
-mount -t tmpfs -o mode=1777 tmpfs /machine/tmp
+mkdir -m 1777 /machine/run/tmp
 mkdir -p /machine/job
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=none job /machine/job || echo "no job folder"
 
@@ -34,7 +34,7 @@ if [ -e /sys/class/net/eth0 ]; then
   chroot /machine /usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin rdma link add rxe0 type rxe netdev eth0
 fi
 echo "gdviz guest ready"
-chroot /machine /usr/bin/env -i HOME=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+chroot /machine /usr/bin/env -i HOME=/run/tmp TMPDIR=/run/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
   LANG=C.UTF-8 NODE="${number:-1}" sh -c 'ulimit -l unlimited; ulimit -n 4096; exec sh /job/job.sh' > /machine/job/output.txt 2>&1
 echo $? > /machine/job/status
 sync
