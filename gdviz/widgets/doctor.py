@@ -104,6 +104,7 @@ class DoctorPanel(w.VBox):  # type: ignore[misc]
                 self.peermem,
             ]
         )
+        self.assume.add_class("gdviz-assume")
         for control in (self.nccl, self.level, self.acs_off, self.iommu_pt, self.peermem):
             control.observe(lambda _change: self._assumed(), "value")
 

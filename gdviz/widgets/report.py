@@ -50,12 +50,18 @@ def pair_html(pair: Pair) -> str:
         (library, _answer(verdict.gdr), verdict.why)
         for library, verdict in sorted(pair.verdicts.items(), key=lambda item: item[0] != "nccl")
     ]
-    names = f"{pair.node}: {pair.gpu} ({', '.join(pair.gpu_ids)}) – {pair.nic} ({', '.join(pair.nic_ids)})"
+    names = f"{pair.node}: {_named(pair.gpu, pair.gpu_ids)} – {_named(pair.nic, pair.nic_ids)}"
     return (
         f"<p><b>{escape(names)}</b><br>"
         f"{escape(pair.distance)}: {escape(_answer(pair.gdr))}. {escape(pair.why)}</p>"
         + table((_("library"), _("GPUDirect RDMA"), _("why")), rows)
     )
+
+
+def _named(name: str, ids: Sequence[str]) -> str:
+    """Return a device's name with its bus id, which is the longest of its ids; the others say the same."""
+    busid = max((each for each in ids if each.count(":")), key=len, default="")
+    return f"{name} ({busid})" if busid and busid != name else name
 
 
 def _answer(gdr: bool | None) -> str:

@@ -51,6 +51,7 @@ def test_a_cell_shows_its_pair_its_path_and_its_findings(folder: Path) -> None:
     panel.matrix.select(pair.node, pair.gpu, pair.nic)
     assert panel.pair == pair
     assert "PIX: not used" in panel.about.value
+    assert f"{pair.gpu} (0000:22:00.0) – {pair.nic} (0000:24:00.0)" in panel.about.value
     assert "gdr-level-forbids" in panel.findings.value
     assert len(panel.picture.children) == 1
     panel.everything.click()
