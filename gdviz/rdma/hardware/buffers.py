@@ -15,6 +15,7 @@ from gdviz.messages import _
 from gdviz.quantities import format_size
 from gdviz.rdma.patterns import Pattern
 from gdviz.rdma.provider import Location
+from gdviz.rdma.ranges import check_use
 
 if TYPE_CHECKING:
     from gdviz.rdma.hardware.provider import HardwareProvider
@@ -79,15 +80,7 @@ class HardwareBuffer:
         return self.regions > 0
 
     def _use(self, offset: int = 0, length: int = 0) -> None:
-        if self.freed:
-            raise VerbsError(_("This buffer has been freed."), errno=errno.EFAULT)
-        if offset < 0 or length < 0 or offset + length > self.size_bytes:
-            raise VerbsError(
-                _("Bytes {first} to {last} are outside of a buffer of {size}.").format(
-                    first=offset, last=offset + length, size=format_size(self.size_bytes)
-                ),
-                errno=errno.EINVAL,
-            )
+        check_use(self, offset, length)
 
     def read(self, offset: int = 0, length: int | None = None) -> bytes:
         """Return bytes from `offset`, to the end if no length is given."""

@@ -15,6 +15,7 @@ from gdviz.rdma.hardware.buffers import HardwareBuffer
 from gdviz.rdma.hardware.queue_pairs import HardwareCompletionQueue, HardwareQueuePair
 from gdviz.rdma.hardware.regions import HardwareRegion
 from gdviz.rdma.provider import GPU_PAGE_BYTES, HOST_PAGE_BYTES, Buffer, CompletionQueue
+from gdviz.rdma.ranges import check_range
 from gdviz.rdma.states import QpType
 from gdviz.rdma.translation import Extent, How, Translation
 
@@ -125,18 +126,8 @@ class HardwareDomain:
                 _("Register it on its own node."),
                 errno=errno.EFAULT,
             )
-        if buffer.freed:
-            raise RegistrationError(
-                _("This buffer has been freed: EFAULT (14)."), _("Allocate a new one."), errno=errno.EFAULT
-            )
         size = buffer.size_bytes - offset if length is None else length
-        if offset < 0 or size < 1 or offset + size > buffer.size_bytes:
-            raise RegistrationError(
-                _("Bytes {first} to {last} are not inside of a buffer of {size}: EINVAL (22).").format(
-                    first=offset, last=offset + size, size=format_size(buffer.size_bytes)
-                ),
-                errno=errno.EINVAL,
-            )
+        check_range(buffer, offset, size)
         return buffer, size
 
     def create_qp(

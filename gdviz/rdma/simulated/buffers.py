@@ -12,6 +12,7 @@ from gdviz.messages import _
 from gdviz.quantities import format_size
 from gdviz.rdma.patterns import Pattern
 from gdviz.rdma.provider import HOST_PAGE_BYTES, Location
+from gdviz.rdma.ranges import check_use
 from gdviz.rdma.simulated.memory import SparseMemory
 from gdviz.rdma.simulated.spaces import AddressSpace
 
@@ -97,15 +98,7 @@ class SimulatedBuffer:
         return self.regions > 0
 
     def _use(self, offset: int = 0, length: int = 0) -> None:
-        if self.freed:
-            raise VerbsError(_("This buffer has been freed."), errno=errno.EFAULT)
-        if offset < 0 or length < 0 or offset + length > self.size_bytes:
-            raise VerbsError(
-                _("Bytes {first} to {last} are outside of a buffer of {size}.").format(
-                    first=offset, last=offset + length, size=format_size(self.size_bytes)
-                ),
-                errno=errno.EINVAL,
-            )
+        check_use(self, offset, length)
         self.provider.network.settle()
         self.provider.network.runs.catch_up(self.memory)
 

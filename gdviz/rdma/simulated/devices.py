@@ -11,11 +11,12 @@ from gdviz.machine import LinkLayer, Nic
 from gdviz.messages import _
 from gdviz.rdma.flags import Access, AccessFlags
 from gdviz.rdma.provider import HOST_PAGE_BYTES, Buffer, CompletionQueue
+from gdviz.rdma.ranges import check_range
 from gdviz.rdma.simulated.buffers import SimulatedBuffer
 from gdviz.rdma.simulated.completions import SimulatedCompletionQueue
 from gdviz.rdma.simulated.queue_pairs import QueueLimits, SimulatedQueuePair
 from gdviz.rdma.simulated.regions import SimulatedRegion
-from gdviz.rdma.simulated.registration import Pinned, check_access, check_range, pin
+from gdviz.rdma.simulated.registration import Pinned, check_access, pin
 from gdviz.rdma.simulated.spaces import AddressSpace
 from gdviz.rdma.states import QpType
 from gdviz.rdma.translation import Translation

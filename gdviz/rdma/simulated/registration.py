@@ -16,6 +16,7 @@ from gdviz.messages import _
 from gdviz.quantities import format_size
 from gdviz.rdma.flags import AccessFlags
 from gdviz.rdma.provider import GPU_PAGE_BYTES, HOST_PAGE_BYTES
+from gdviz.rdma.ranges import check_range
 from gdviz.rdma.simulated.buffers import SimulatedBuffer
 from gdviz.rdma.simulated.spaces import AddressSpace
 from gdviz.rdma.translation import Extent, How, Translation
@@ -78,27 +79,6 @@ def pin(device: SimulatedDevice, buffer: SimulatedBuffer, offset: int, length: i
     if buffer.location.kind == "gpu":
         return _pin_gpu(device, buffer, offset, length)
     return _pin_host(device, buffer, offset, length)
-
-
-def check_range(buffer: SimulatedBuffer, offset: int, length: int) -> None:
-    """Refuse a range that is not inside of a buffer that is there.
-
-    Raises
-    ------
-    RegistrationError
-        EFAULT or EINVAL.
-    """
-    if buffer.freed:
-        raise RegistrationError(
-            _("This buffer has been freed: EFAULT (14)."), _("Allocate a new one."), errno=errno.EFAULT
-        )
-    if offset < 0 or length < 1 or offset + length > buffer.size_bytes:
-        raise RegistrationError(
-            _("Bytes {first} to {last} are not inside of a buffer of {size}: EINVAL (22).").format(
-                first=offset, last=offset + length, size=format_size(buffer.size_bytes)
-            ),
-            errno=errno.EINVAL,
-        )
 
 
 def _pages(offset: int, length: int, page_bytes: int) -> tuple[int, int]:
