@@ -247,3 +247,11 @@ def test_what_is_said_of_the_gpu_stands_above_the_run_that_it_belongs_to() -> No
     table = BANDWIDTH[BANDWIDTH.index("-----") :]
     text = said.format("1B", "H100") + table + said.format("9D", "A100") + table
     assert [table.setup["gpu_name"] for table in tables(text)] == ["NVIDIA H100", "NVIDIA A100"]
+
+
+@pytest.mark.parametrize(
+    ("bus", "busid"), [("0x1a", "0000:1a:00.0"), ("0x1", "0000:01:00.0"), ("0x", None), ("0xx1", None)]
+)
+def test_the_bus_alone_as_old_nccl_tests_print_it(bus: str, busid: str | None) -> None:
+    (table,) = tables(COLLECTIVE.replace("[0000:30:00]", f"[{bus}]"))
+    assert table.devices[0].busid == busid

@@ -24,6 +24,7 @@ _RANK = re.compile(
     r"#\s*Rank\s+(?P<rank>\d{1,7})\s+(?:Group\s+\d{1,7}\s+)?Pid\s+\d{1,10} on\s+(?P<host>\S{1,253})\s+"
     r"device\s+(?P<gpu>\d{1,3}) \[(?P<bus>[0-9a-fA-Fx:.]{2,20})\]\s*(?P<name>[^\n]{0,80})"
 )
+_BUS = re.compile(r"0x([0-9a-fA-F]{1,2})")
 _AVERAGE = re.compile(r"Avg bus bandwidth\s*:\s*(?P<value>\S{1,20})")
 _WRONG = re.compile(r"Out of bounds values\s*:\s*(?P<value>\d{1,12})")
 _ROW = re.compile(
@@ -161,8 +162,8 @@ def _failed(line: str) -> bool:
 def _busid(text: str) -> str | None:
     """Return a bus id: ``0000:1a:00`` lacks its function, ``0x1a`` is the bus alone."""
     if text.startswith("0x"):
-        bus = int(text, 16) if len(text) < 6 else -1
-        return f"0000:{bus:02x}:00.0" if 0 <= bus < 256 else None
+        bus = _BUS.fullmatch(text)
+        return f"0000:{int(bus[1], 16):02x}:00.0" if bus else None
     parts = text.split(":")
     if len(parts) == 3 and "." not in parts[2]:
         text += ".0"
