@@ -1,4 +1,4 @@
-"""Environment variables: ``env``, ``export -p``, ``mpirun -x``, lists of Docker and Kubernetes."""
+"""Environment variables: ``env``, ``export -p``, ``echo $NAME``, ``mpirun -x``, lists of containers."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ _INLINE = re.compile(
     r"(?:^|[\s,;'\"])(?:-x\s*|-e\s*|--env[ =]|-genv\s+)?"
     rf"(?P<name>{_KNOWN})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;\"']*)"
 )
+_ASKED = re.compile(rf"^(?:echo\s+[\"']?\$\{{?|printenv\s+)(?P<name>{_KNOWN})\}}?[\"']?\s*$")
 _WORDS = tuple(f"{prefix}_" for prefix in PREFIXES)
 _MPI = re.compile(r"\b(?:mpirun|mpiexec|srun|docker|podman|torchrun|prterun|env|nerdctl|enroot)\b")
 
@@ -108,8 +109,13 @@ def _settings(lines: Sequence[str]) -> Iterator[EnvSetting]:
     shell = any(
         line.lstrip().removeprefix("export ").split("=", 1)[0] in _SHELL for line in lines if "=" in line
     )
-    waiting = ""
+    waiting = asked = ""
     for number, line in enumerate(lines, 1):
+        if asked:
+            name, asked = asked, ""
+            if line.strip() and command_of(line) is None:
+                yield EnvSetting(name, _unquoted(line), number)
+                continue
         if waiting:
             match = _YAML_VALUE.match(line)
             if match:
@@ -123,6 +129,8 @@ def _settings(lines: Sequence[str]) -> Iterator[EnvSetting]:
         if command is not None or _MPI.search(line):
             for match in _INLINE.finditer(command or line):
                 yield EnvSetting(match["name"], _unquoted(match["value"]), number)
+            if command is not None and (match := _ASKED.match(command)):
+                asked = match["name"]
             continue
         if match := _YAML_NAME.match(line):
             waiting = match["name"]

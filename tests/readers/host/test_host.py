@@ -315,3 +315,13 @@ def test_what_an_adapters_maker_wrote_into_it_is_no_product() -> None:
     vpd = "\tCapabilities: [48] Vital Product Data\n\t\tProduct Name: Fancy NIC 400G\n\t\tRead-only fields:\n"
     assert not product.looks_like(vpd)
     assert product.read(vpd + "\tProduct Name: BOX-9000\n").facts.name == "BOX-9000"
+
+
+@pytest.mark.parametrize("command", ["echo $NCCL_IB_HCA", 'echo "${NCCL_IB_HCA}"', "printenv NCCL_IB_HCA"])
+def test_a_variable_that_was_asked_for(command: str) -> None:
+    text = f"$ {command}\nmlx5_0,mlx5_1\n$ echo $NCCL_DEBUG\n$ echo $UCX_TLS\n\nmlx5_9\n"
+    facts = environment.read(text).facts
+    assert isinstance(facts, Environment)
+    assert [(found.name, found.value, found.line) for found in facts.settings] == [
+        ("NCCL_IB_HCA", "mlx5_0,mlx5_1", 2)
+    ]
