@@ -32,7 +32,8 @@ from __future__ import annotations
 from gdviz.doctor.diagnose import diagnose, examine
 from gdviz.doctor.findings import CODES, Finding, Severity, Untold
 from gdviz.doctor.hints import Hint
-from gdviz.doctor.report import Band, Measured, Pair, Report
+from gdviz.doctor.records import Band, Measured, Pair
+from gdviz.doctor.report import Report
 from gdviz.doctor.verdict import Question, Verdict, nccl_verdict
 from gdviz.doctor.versions import NcclVersion
 from gdviz.doctor.what_if import CHANGES

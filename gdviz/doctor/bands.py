@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gdviz.doctor.report import Band
+from gdviz.doctor.records import Band
 
 _GB, _GBIT = 1e9, 1e9 / 8
 _AZURE = "Azure/azurehpc-health-checks, configuration of {vm}"

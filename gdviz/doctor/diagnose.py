@@ -13,7 +13,8 @@ from gdviz.doctor.findings import Finding, Untold
 from gdviz.doctor.hints import hints
 from gdviz.doctor.normal import measured
 from gdviz.doctor.pairs import pairs_of
-from gdviz.doctor.report import Pair, Report
+from gdviz.doctor.records import Pair
+from gdviz.doctor.report import Report
 from gdviz.doctor.rules import answers
 from gdviz.doctor.touches import touching
 from gdviz.errors import ReaderError

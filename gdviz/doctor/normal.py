@@ -9,7 +9,7 @@ from gdviz.doctor.evidence.devices import Device
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.results import Run, case_runs, gpu_runs
 from gdviz.doctor.near import line_rate, used_nics
-from gdviz.doctor.report import Band, Measured
+from gdviz.doctor.records import Band, Measured
 from gdviz.errors import GdvizError
 from gdviz.messages import _
 from gdviz.model import DataPath, Endpoint, Op, Workload, predict

@@ -11,7 +11,7 @@ from gdviz.doctor.evidence.known import value_of
 from gdviz.doctor.evidence.node import NodeEvidence
 from gdviz.doctor.evidence.platform import is_grace, platform_without_gdr
 from gdviz.doctor.evidence.results import gpu_runs
-from gdviz.doctor.report import Pair
+from gdviz.doctor.records import Pair
 from gdviz.doctor.support import (
     channels_for,
     decisions_for,

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from gdviz.doctor.findings import Finding, Severity
-from gdviz.doctor.report import Measured, Pair, Report
+from gdviz.doctor.records import Measured, Pair
+from gdviz.doctor.report import Report
 from gdviz.messages import _, ngettext
 from gdviz.quantities import format_rate
 from gdviz.readers import Evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gdviz.doctor.findings import Finding
-from gdviz.doctor.report import Pair
+from gdviz.doctor.records import Pair
 
 #: Findings on devices: only the pairs whose names they say.
 _BY_NAME = {
