@@ -1,4 +1,4 @@
-"""Environment variables: ``env``, ``export -p``, ``echo $NAME``, ``mpirun -x``, lists of containers."""
+"""Environment variables: ``env``, ``export``, ``echo $NAME``, ``mpirun -x``, containers, ``os.environ``."""
 
 from __future__ import annotations
 
@@ -39,6 +39,19 @@ _INLINE = re.compile(
     rf"(?P<name>{_KNOWN})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;\"']*)"
 )
 _ASKED = re.compile(rf"^(?:echo\s+[\"']?\$\{{?|printenv\s+)(?P<name>{_KNOWN})\}}?[\"']?\s*$")
+_PYTHON = re.compile(
+    rf"^\s*(?:\w{{1,40}}\.)?environ(?:\[\s*[\"'](?P<name>{_KNOWN})[\"']\s*\]\s*=(?!=)"
+    rf"|\.setdefault\(\s*[\"'](?P<default>{_KNOWN})[\"']\s*,)\s*(?P<value>\"[^\"]*\"|'[^']*')"
+)
+_PYTHON_UNSET = re.compile(
+    rf"^\s*(?:del\s+(?:\w{{1,40}}\.)?environ\[|(?:\w{{1,40}}\.)?environ\.pop\()\s*[\"'](?P<names>{_KNOWN})[\"']"
+)
+_UNSET = re.compile(
+    rf"^\s*unset(?:env)?\s+(?:-v\s+)?(?P<names>{_NAME}(?:\s{{1,20}}{_NAME}){{0,100}})\s*(?:[;#&|].*)?$"
+)
+#: An option that sets a variable, on a line of its own within a command.
+_OPTION = re.compile(r"^\s*(?:-x|-e|--env|-genv)\b")
+_DECLARES = re.compile(r"^\s*(?:ENV|export)\s")
 _WORDS = tuple(f"{prefix}_" for prefix in PREFIXES)
 _MPI = re.compile(r"\b(?:mpirun|mpiexec|srun|docker|podman|torchrun|prterun|env|nerdctl|enroot)\b")
 
@@ -81,7 +94,7 @@ def looks_like(text: str) -> bool:
     """Return whether a line sets a variable that matters here, or the text is a shell's environment."""
     if not has_any(text, _WORDS) and not has_any(text, ("PATH=",)):
         return False
-    return next(_settings(short_lines(text)), None) is not None
+    return any(isinstance(said, EnvSetting) for said in _settings(short_lines(text)))
 
 
 def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
@@ -97,20 +110,37 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
         Where it was read.
     """
     lines, odd = open_lines(data)
-    found = []
-    for setting in _settings(lines):
-        found.append(setting)
+    found: list[EnvSetting] = []
+    gone: dict[str, int] = {}
+    for said in _settings(lines):
+        if isinstance(said, EnvSetting):
+            found.append(said)
+        else:
+            gone.update(dict.fromkeys(said.names, len(found)))
         if len(found) >= MAX_SETTINGS:
             break
-    return Reading(KIND, source, facts=Environment(tuple(found)), notices=odd, lines=lines)
+    left = tuple(setting for place, setting in enumerate(found) if place >= gone.get(setting.name, 0))
+    return Reading(KIND, source, facts=Environment(left), notices=odd, lines=lines)
 
 
-def _settings(lines: Sequence[str]) -> Iterator[EnvSetting]:
+@dataclass(frozen=True, slots=True)
+class _Unset:
+    """Variables that are taken away again."""
+
+    names: tuple[str, ...]
+
+
+def _settings(lines: Sequence[str]) -> Iterator[EnvSetting | _Unset]:
     shell = any(
         line.lstrip().removeprefix("export ").split("=", 1)[0] in _SHELL for line in lines if "=" in line
     )
     waiting = asked = ""
-    for number, line in enumerate(lines, 1):
+    more = False
+    for number, whole in enumerate(lines, 1):
+        line = whole.rstrip()
+        # A remark between the lines of one command does not end it.
+        within, more = more, line.endswith("\\") or (more and line.lstrip().startswith("#"))
+        line = line.removesuffix("\\").rstrip()
         if asked:
             name, asked = asked, ""
             if line.strip() and command_of(line) is None:
@@ -126,16 +156,53 @@ def _settings(lines: Sequence[str]) -> Iterator[EnvSetting]:
         if not shell and not has_any(line, _WORDS):
             continue
         command = command_of(line)
-        if command is not None or _MPI.search(line):
-            for match in _INLINE.finditer(command or line):
-                yield EnvSetting(match["name"], _unquoted(match["value"]), number)
+        if said := _of_code(command or line, number):
+            yield said
+        elif command is not None or _MPI.search(line):
+            yield from _inline(command or line, number)
             if command is not None and (match := _ASKED.match(command)):
                 asked = match["name"]
-            continue
-        if match := _YAML_NAME.match(line):
+        elif within or (more and _OPTION.match(line)):
+            yield from _of_part(line, number, shell=shell)
+        elif match := _YAML_NAME.match(line):
             waiting = match["name"]
-        elif setting := _of_line(line, number, shell=shell):
-            yield setting
+        else:
+            yield from _of_statement(line, number, shell=shell)
+
+
+def _inline(text: str, number: int) -> Iterator[EnvSetting]:
+    for match in _INLINE.finditer(text):
+        yield EnvSetting(match["name"], _unquoted(match["value"]), number)
+
+
+def _of_code(text: str, number: int) -> EnvSetting | _Unset | None:
+    """Return what Python's ``os.environ`` or a shell's ``unset`` does."""
+    if match := _PYTHON.match(text):
+        return EnvSetting(match["name"] or match["default"], _unquoted(match["value"]), number)
+    if match := _PYTHON_UNSET.match(text) or _UNSET.match(text):
+        return _Unset(tuple(match["names"].split()))
+    return None
+
+
+def _of_part(line: str, number: int, *, shell: bool) -> Iterator[EnvSetting]:
+    """Go through the variables of a line that is one of several of a command."""
+    if line.lstrip().startswith("#"):
+        return
+    some = False
+    for setting in _inline(line, number):
+        some = True
+        yield setting
+    if not some and (one := _of_line(line, number, shell=shell)):
+        yield one
+
+
+def _of_statement(line: str, number: int, *, shell: bool) -> Iterator[EnvSetting]:
+    """Go through the variables of a line: ``ENV`` and ``export`` set several at once."""
+    several = tuple(_inline(line, number)) if _DECLARES.match(line) else ()
+    if len(several) > 1:
+        yield from several
+    elif setting := _of_line(line, number, shell=shell):
+        yield setting
 
 
 def _of_line(line: str, number: int, *, shell: bool) -> EnvSetting | None:

@@ -210,6 +210,53 @@ def test_environments(text: str, name: str, value: str) -> None:
     assert setting.value == value
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mpirun -np 4 \\\n  -x NCCL_IB_HCA=mlx5_9 \\\n  -x UCX_TLS=rc \\\n  ./a\n",
+        "$ docker run --gpus all \\\n -e NCCL_IB_HCA=mlx5_9 \\\n --env UCX_TLS=rc image\n",
+        "  -x NCCL_IB_HCA=mlx5_9 \\\n  -x UCX_TLS=rc\n",
+        "FROM a\nENV FOO=1 \\\n    NCCL_IB_HCA=mlx5_9 \\\n# NCCL_IB_HCA=mlx5_8\n    UCX_TLS=rc\nRUN make\n",
+        'ENV NCCL_IB_HCA="mlx5_9" UCX_TLS=rc\n',
+        "export NCCL_IB_HCA=mlx5_9 \\\n  UCX_TLS='rc'\n",
+        "import os\nos.environ[\"NCCL_IB_HCA\"] = \"mlx5_9\"\nos.environ.setdefault('UCX_TLS', 'rc')\n",
+        "    environ['NCCL_IB_HCA']='mlx5_9'  # ours\n#os.environ['UCX_TLS'] = 'tcp'\nos.environ[ \"UCX_TLS\" ] = 'rc'\n",
+    ],
+)
+def test_variables_over_several_lines_and_in_python(text: str) -> None:
+    assert environment.looks_like(text)
+    facts = environment.read(text).facts
+    assert isinstance(facts, Environment)
+    assert [(found.name, found.value) for found in facts.settings if found.name != "FOO"] == [
+        ("NCCL_IB_HCA", "mlx5_9"),
+        ("UCX_TLS", "rc"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "unset",
+    [
+        "unset NCCL_IB_HCA",
+        "$ unset UCX_TLS NCCL_IB_HCA",
+        "unset NCCL_IB_HCA; ./run",
+        "os.environ.pop('NCCL_IB_HCA', None)",
+        'del os.environ["NCCL_IB_HCA"]',
+    ],
+)
+def test_a_variable_that_was_taken_away_again(unset: str) -> None:
+    text = f"export NCCL_IB_HCA=mlx5_9\nexport NCCL_DEBUG=INFO\n{unset}\n"
+    facts = environment.read(text).facts
+    assert isinstance(facts, Environment)
+    assert facts.get("NCCL_IB_HCA") is None
+    assert facts.get("NCCL_DEBUG") is not None
+    facts = environment.read(text + "export NCCL_IB_HCA=mlx5_7\n").facts
+    assert isinstance(facts, Environment)
+    again = facts.get("NCCL_IB_HCA")
+    assert again is not None
+    assert again.value == "mlx5_7"
+    assert not environment.looks_like(unset)
+
+
 def test_the_last_setting_counts_and_a_shell_gives_all() -> None:
     facts = environment.read("PATH=/bin\nHOME=/root\nNCCL_DEBUG=WARN\nNCCL_DEBUG=INFO\n").facts
     assert isinstance(facts, Environment)
