@@ -38,15 +38,20 @@ def distances_of(matrix: TopoMatrix) -> dict[Pair, Distance]:
 
 
 def machine_parts(matrix: TopoMatrix, notices: Notices) -> Parts:
-    """Return the parts of a machine that gives the matrix's classes; what it cannot give is a notice."""
-    names = tuple(dict.fromkeys((*matrix.gpus, *matrix.nics)))
+    """Return the parts of a machine that gives the matrix's classes; what it cannot give is a notice.
+
+    A device whose way to the others the matrix does not say, as its row is torn or missing, is left out.
+    """
+    said = distances_of(matrix)
+    names = _placed(matrix, said, notices)
     gpus = set(matrix.gpus)
-    distances = distances_of(matrix)
+    distances = {pair: value for pair, value in said.items() if names.issuperset(pair)}
     cross = {pair: value for pair, value in distances.items() if (pair[0] in gpus) != (pair[1] in gpus)}
-    nesting = nested(names, distances)
+    ordered = tuple(name for name in dict.fromkeys((*matrix.gpus, *matrix.nics)) if name in names)
+    nesting = nested(ordered, distances)
     if _wrong(nesting, cross):
         # Where a hand-edited matrix contradicts itself the pairs that matter have the word.
-        nesting = nested(names, cross)
+        nesting = nested(ordered, cross)
     for one, other in _wrong(nesting, cross):
         row = matrix.row(one) or matrix.row(other)
         notices.add(
@@ -57,6 +62,24 @@ def machine_parts(matrix: TopoMatrix, notices: Notices) -> Parts:
             kind="contradiction",
         )
     return _Builder(matrix, nesting, distances).parts()
+
+
+def _placed(matrix: TopoMatrix, said: dict[Pair, Distance], notices: Notices) -> set[str]:
+    """Return the devices that the matrix places: each GPU of them with its class to each NIC of them."""
+    known = said.keys() | {(other, one) for one, other in said}
+    nics = [nic for nic in matrix.nics if any((gpu, nic) in known for gpu in matrix.gpus)]
+    gpus = [gpu for gpu in matrix.gpus if all((gpu, nic) in known for nic in nics)]
+    placed = {*gpus, *nics}
+    for name in (*matrix.gpus, *matrix.nics):
+        if name not in placed:
+            row = matrix.row(name)
+            notices.add(
+                _("{name} is left out: the matrix does not say how far it is from the others.").format(
+                    name=name
+                ),
+                row.line if row else matrix.header_line,
+            )
+    return placed
 
 
 def _wrong(nesting: dict[str, tuple[str, ...]], wanted: dict[Pair, Distance]) -> list[Pair]:
@@ -77,18 +100,24 @@ class _Builder:
 
     def parts(self) -> Parts:
         """Return all parts."""
-        gpus: list[Gpu] = []
+        gpus: dict[str, Gpu] = {}
         nics: list[Nic] = []
-        for name in self._matrix.gpus:
-            part_id, (parent, numa) = self._ids.take(name.lower()), self._place(name)
-            gpus.append(Gpu(part_id, len(gpus), parent, "", numa=numa))
-        for name in self._matrix.nics:
-            device = self._matrix.nic_names.get(name, name)
-            part_id, (parent, numa) = self._ids.take(device), self._place(name)
-            nics.append(Nic(part_id, len(nics), parent, None, device, numa=numa))
-        links = self._nvlinks(dict(zip(self._matrix.gpus, gpus, strict=True)))
+        for index, name in enumerate(self._matrix.gpus):
+            if name in self._nesting:
+                part_id, (parent, numa) = self._ids.take(name.lower()), self._place(name)
+                gpus[name] = Gpu(part_id, index, parent, "", numa=numa)
+        for index, name in enumerate(self._matrix.nics):
+            if name in self._nesting:
+                device = self._matrix.nic_names.get(name, name)
+                part_id, (parent, numa) = self._ids.take(device), self._place(name)
+                nics.append(Nic(part_id, index, parent, None, device, numa=numa))
         return Parts(
-            tuple(self._cpus.values()), tuple(self._bridges.values()), tuple(gpus), tuple(nics), (), links
+            tuple(self._cpus.values()),
+            tuple(self._bridges.values()),
+            tuple(gpus.values()),
+            tuple(nics),
+            (),
+            self._nvlinks(gpus),
         )
 
     def _numa(self, name: str) -> int | None:
@@ -165,7 +194,7 @@ class _Builder:
         for name, gpu in gpus.items():
             row = self._matrix.row(name)
             cells = zip(self._matrix.columns, row.cells, strict=False) if row else ()
-            links = {column: int(cell[2:]) for column, cell in cells if cell[:2] == "NV" and column in gpus}
+            links = {column: int(cell[2:]) for column, cell in cells if cell[:2] == "NV"}
             if sum(links.values()) > _MOST_NVLINKS:
                 count = max(links.values())
                 found.append(_rated(NvLink(gpu.id, "nvswitch", count, PeerKind.SWITCH), gpu))
@@ -173,7 +202,7 @@ class _Builder:
                 found += [
                     _rated(NvLink(gpu.id, gpus[peer].id, count, PeerKind.GPU), gpu)
                     for peer, count in links.items()
-                    if count
+                    if count and peer in gpus
                 ]
         return tuple(found)
 

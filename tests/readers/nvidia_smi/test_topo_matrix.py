@@ -37,6 +37,15 @@ def classes_equal_cells(reading: Reading) -> int:
     return pairs
 
 
+def classes_of(reading: Reading) -> dict[str, tuple[str, ...]]:
+    """Return each GPU's classes to all NICs of the machine."""
+    (machine,) = reading.machines
+    return {
+        gpu.id.upper(): tuple(machine.path(gpu, nic).distance.value for nic in machine.nics)
+        for gpu in machine.gpus
+    }
+
+
 @pytest.mark.parametrize(
     "name", [item.name for item in pkgutil.iter_modules(gdviz.readers.nvidia_smi.__path__)]
 )
@@ -131,7 +140,30 @@ def test_missing_rows_of_gpus_at_the_end() -> None:
     text = "\n".join(tabs().splitlines()[:3])
     reading = topo_matrix.read(text)
     assert reading.truncated
-    assert len(reading.machines[0].gpus) == 4
+    (machine,) = reading.machines
+    assert ([gpu.id for gpu in machine.gpus], len(machine.nics)) == (["gpu0", "gpu1"], 3)
+    assert sum("is left out" in notice.text for notice in reading.notices) == 2
+    assert classes_of(reading) == {name: ROWS[name][4:] for name in ("GPU0", "GPU1")}
+
+
+@pytest.mark.parametrize("keep", ["SYS\tSYS\tSYS\t X \tSY", "SYS\tS", "SYS\tSYS\tSYS\t X \tSYS\tSYS"])
+def test_what_a_torn_row_does_not_say_is_not_in_the_machine(keep: str) -> None:
+    lines = tabs().splitlines()
+    reading = topo_matrix.read("\n".join([*lines[:4], f"GPU3\t{keep}"]))
+    assert reading.truncated
+    assert classes_of(reading) == {name: ROWS[name][4:] for name in ("GPU0", "GPU1", "GPU2")}
+    (notice,) = (notice for notice in reading.notices if "is left out" in notice.text)
+    assert (notice.line, notice.text[:4]) == (5, "GPU3")
+
+
+def test_a_left_out_gpu_keeps_its_number_free_and_columns_that_were_cut_off_are_no_nics() -> None:
+    lines = ["\tGPU0\tGPU1\tGPU2\tNIC0\tNIC1", "GPU0\t X \tNV2\tNV2\tPIX", "GPU2\tNV2\tNV2\t X \tSYS"]
+    reading = topo_matrix.read("\n".join(lines) + "\n")
+    (machine,) = reading.machines
+    assert [gpu.index for gpu in machine.gpus] == [0, 2]
+    assert [nic.id for nic in machine.nics] == ["NIC0"]
+    assert [machine.path(gpu, 0).distance for gpu in (0, 2)] == [Distance.PIX, Distance.SYS]
+    assert {(link.gpu, link.target) for link in machine.nvlinks} == {("gpu0", "gpu2"), ("gpu2", "gpu0")}
 
 
 def test_a_row_that_is_short_in_the_middle_is_a_notice() -> None:
