@@ -24,7 +24,8 @@ _ERRNO = (
 _CALL = re.compile(r"\b(ibv_\w+|mlx5dv_\w+)\b")
 _FAILED = re.compile(
     r"Couldn'?t (?:allocate|register) MR|failed to (?:create|register) mr|ibv_reg_(?:dmabuf_)?mr\w*\b.*"
-    r"(?:fail|error)|\breg_mr\b.*fail|Unable to create QP|Couldn'?t create (?:CQ|QP)",
+    r"(?:fail|error)|\breg_mr\b.*fail|Unable to create QP|Couldn'?t create (?:CQ|QP)"
+    r"|\bibv_(?:create|alloc)_\w+\([^)]{0,200}\) failed",
     re.IGNORECASE,
 )
 _BUFFER = re.compile(
@@ -32,7 +33,8 @@ _BUFFER = re.compile(
 )
 _COMMAND_SIZE = re.compile(r"\bib_\w+_(?:bw|lat)\b[^\n]*?\s(?:-s|--size)[ =](\d{4,15})\b")
 _SIZE = re.compile(r"\b(?:length|size|len)[ =:]+(\d{4,})\b")
-_CUDA_FLAG = re.compile(r"--use_cuda|--use_rocm|cuMemAlloc|GPU buffer")
+_CUDA_FLAG = re.compile(r"--use_cuda|--use_rocm|cuMemAlloc|GPU buffer|mem_type (?:cuda|rocm)")
+_PERFTEST = re.compile(r"\bib_\w+_(?:bw|lat)\b|\b(?:BW|Latency) Test\b")
 _DMABUF_FLAG = re.compile(r"dmabuf|dma-buf|DMA-BUF", re.IGNORECASE)
 
 
@@ -120,7 +122,7 @@ def _of_tools(node: NodeEvidence) -> Iterator[Failure]:
                 errno,
                 match[1] if match else ("ibv_reg_mr" if "MR" in cited.text else "ibv_create"),
                 size,
-                bool(_CUDA_FLAG.search(text)),
+                True if _CUDA_FLAG.search(text) else False if _PERFTEST.search(text) else None,
                 bool(_DMABUF_FLAG.search(text)),
                 "",
                 evidence,

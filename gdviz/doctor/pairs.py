@@ -28,7 +28,7 @@ from gdviz.doctor.verdict import (
     ucx_verdict,
     verbs_verdict,
 )
-from gdviz.doctor.versions import LATEST, NcclVersion, level_of
+from gdviz.doctor.versions import LATEST, NcclVersion, level_of, type_without_version
 from gdviz.machine import Distance, PeerKind
 from gdviz.messages import _
 
@@ -103,8 +103,12 @@ def nccl_distance(node: NodeEvidence, gpu: Device, nic: Device) -> str | None:
         return "P2C" if far and (gpu.c2c or is_grace(gpu.name)) else kind
     version = value_of(node.log.version)
     for decision in decisions_for(node, gpu, nic):
-        if decision.distance is not None and version is not None:
+        if decision.distance is None:
+            continue
+        if version is not None:
             return version.type_of(decision.distance)
+        if decision.level is not None and node.env("NCCL_NET_GDR_LEVEL", "NCCL_IB_GDR_LEVEL") is None:
+            return type_without_version(decision.distance, decision.level)
     return None
 
 

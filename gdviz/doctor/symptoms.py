@@ -208,8 +208,8 @@ def _failed(node: NodeEvidence) -> Iterator[Symptom]:
     seen: set[str] = set()
     for failure in failures(node):
         kind = _KIND_OF.get(failure.errno or 0)
-        if kind is None or kind in seen:
-            continue
+        if kind is None or kind in seen or MODIFY_QP.search(f"{failure.call} failed"):
+            continue  # a connection that came to nothing is told below
         seen.add(kind)
         text = _("{call} failed with errno {errno}").format(call=failure.call, errno=failure.errno)
         yield Symptom(kind, node.name, text, _BRING[kind], failure.evidence)

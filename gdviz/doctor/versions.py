@@ -119,6 +119,17 @@ class NcclVersion:
         return "P2C" if self >= NcclVersion(2, 29, 2) and c2c else "PXB"
 
 
+def type_without_version(distance: int, level: int) -> str | None:
+    """Return the path type of a printed distance where the release is unknown, None where several fit.
+
+    The level beside it is the default one, which is PXB up to 2.29.1: that tells the table of numbers.
+    """
+    tables = (_FROM_2_27_5, _FROM_2_26, _FROM_2_21, _FROM_2_12, _FROM_2_8, _OLDEST)
+    fits = [table for table in tables if level < len(table) and table[level] == "PXB"]
+    kinds = {table[distance] for table in fits if distance < len(table)} - {"NET", "DIS"}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
 #: The release that is assumed where the inputs name none.
 LATEST = NcclVersion(2, 30, 7)
 

@@ -156,7 +156,20 @@ GPU 00000000:1B:00.0
         Used                              : 1 MiB
 """
 
+_IBSTATUS = """\
+Infiniband device 'mlx5_0' port 1 status:
+	default gid:	 fe80:0000:0000:0000:0c42:a103:0011:2233
+	base lid:	 0x20
+	sm lid:		 0x1
+	state:		 4: ACTIVE
+	phys state:	 5: LinkUp
+	rate:		 100 Gb/sec (2X HDR)
+	link_layer:	 InfiniBand
+
+"""
+
 SAMPLES = (
+    _IBSTATUS,
     *(_AMD_TOPOLOGY, _AMD_SMI, _RDMA_LINK, _MODINFO, _GRAPH, _HWLOC, _NVLINK, _SLICE),
     *(_COPIES, _OSU, _RDMA_TOPO, _SMI_QUERY),
 )

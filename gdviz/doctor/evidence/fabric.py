@@ -87,7 +87,7 @@ def ports(node: NodeEvidence) -> tuple[PortFacts, ...]:
     for reading, links in node.own(RdmaLinks):
         for link in links.links:
             facts = port(link.device, link.port)
-            if facts.up is None:
+            if facts.up is None and link.state:
                 facts.up = Known(link.state.upper() == "ACTIVE", (reading.cite(link.line),))
     for reading, table in node.own(GidTable):
         for row in table.rows:

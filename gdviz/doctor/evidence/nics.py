@@ -69,9 +69,10 @@ def gpu_functions(reading: Reading) -> Iterator[PciFunction]:
 
 
 def bus_ids_of_drivers(node: NodeEvidence) -> set[str]:
-    """Return bus ids of the NICs that the kernel's log names by an RDMA driver, where the job uses them all.
+    """Return bus ids of the NICs that the kernel's log names by an RDMA driver, where all may be in use.
 
-    The log of NCCL names devices only; where it uses as many as there are, these are the ones.
+    The log of NCCL names devices only; where it uses as many as there are, these are the ones. Where no log
+    tells what is used, all are.
     """
     found = set()
     for cited in grep(node, _OF_DRIVER):
@@ -80,7 +81,7 @@ def bus_ids_of_drivers(node: NodeEvidence) -> set[str]:
         if busid:
             found.add(busid)
     names = {nic.name for nic in node.log.nics.values()}
-    return found if len(found) <= len(names) else set()
+    return found if not names or len(found) <= len(names) else set()
 
 
 def bus_ids_in_use(node: NodeEvidence) -> set[str] | None:

@@ -28,7 +28,7 @@ COMPLETION = re.compile(
 )
 
 #: The two ends' GIDs of such a line.
-GIDS = re.compile(r"localGid\s+(\S+)\s+remoteGids?\s*(\S+)", re.IGNORECASE)
+GIDS = re.compile(r"local ?GID:?\s+([0-9a-f:.]+),?\s+remote ?GIDs?:?\s*([0-9a-f:.]+)", re.IGNORECASE)
 
 #: A connection that came to nothing.
 MODIFY_QP = re.compile(r"ibv_modify_qp failed|modify_qp.*timed out", re.IGNORECASE)

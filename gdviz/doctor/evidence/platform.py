@@ -125,6 +125,10 @@ def is_grace(name: str) -> bool:
     return bool(_GRACE.search(name))
 
 
+_OFF = {"intel_iommu=off", "amd_iommu=off", "iommu=off"}
+_DISABLED = re.compile(r"DMAR: IOMMU disabled|AMD-Vi: (?:IOMMU )?disabled", re.IGNORECASE)
+
+
 def iommu(node: NodeEvidence) -> Known[str] | None:
     """Return what the IOMMU does on the host: 'translate', 'pt' or 'off'; None if unknown."""
     if "iommu" in node.assumed:
@@ -137,6 +141,10 @@ def iommu(node: NodeEvidence) -> Known[str] | None:
         ]
     arguments = tuple(_command_lines(node))
     asked = tuple(evidence for words, evidence in arguments if _asks_for_iommu(words))
+    # The kernel names a default domain type whether or not an IOMMU is there.
+    off = [e for words, e in arguments if {word.lower() for word in words} & _OFF]
+    if off or (off := list(grep(node, _DISABLED)[:1])):
+        return Known("off", tuple(off[:1]))
     for kind, evidence in domains:
         if "passthrough" in kind.lower():
             return Known("pt", (evidence,))
@@ -146,8 +154,6 @@ def iommu(node: NodeEvidence) -> Known[str] | None:
         values = {word.lower() for word in words}
         if values & {"iommu=pt", "iommu.passthrough=1"}:
             return Known("pt", (evidence,))
-        if values & {"intel_iommu=off", "amd_iommu=off", "iommu=off"}:
-            return Known("off", (evidence,))
         if _asks_for_iommu(words):
             return Known("translate", (evidence,))
     return _by_groups(node)

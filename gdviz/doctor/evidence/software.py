@@ -22,6 +22,7 @@ from gdviz.readers.host import (
     Limits,
     ModuleInfos,
     NvidiaDriver,
+    Statement,
 )
 
 #: Names of the peer-memory module: NVIDIA's own since R470, Mellanox's before. GDRCopy's gdrdrv is none.
@@ -59,7 +60,11 @@ def peermem_loaded(node: NodeEvidence) -> Known[bool] | None:
     present = [e for path, is_there, e in peer_memory_paths(node) if is_there and path != _MEMORY_PEERS]
     if present:
         return Known(True, tuple(present))
-    missing = tuple(e for _path, is_there, e in peer_memory_paths(node) if not is_there)
+    missing = (
+        *(e for _path, is_there, e in peer_memory_paths(node) if not is_there),
+        *(e for _statement, e in node.statements("peermem-absent")),
+        *(e for statement, e in _modprobe_failures(node) if _is_not_there(statement.value)),
+    )
     if table is not None:
         return Known(False, (table, *missing))
     return Known(False, missing) if missing else None
@@ -91,12 +96,19 @@ def load_refused(node: NodeEvidence) -> tuple[Evidence, ...]:
     """Return lines that show that loading the peer-memory module was tried and refused."""
     if node.assumed.get("peermem"):
         return ()
-    found = [
-        evidence
-        for statement, evidence in node.statements("modprobe-failed")
-        if statement.subject.replace("-", "_") in PEERMEM_MODULES
-    ]
+    found = [e for statement, e in _modprobe_failures(node) if not _is_not_there(statement.value)]
     return tuple(dict.fromkeys((*found, *grep(node, _FAILED_LOAD), *symbol_errors(node))))
+
+
+def _modprobe_failures(node: NodeEvidence) -> Iterator[tuple[Statement, Evidence]]:
+    for statement, evidence in node.statements("modprobe-failed"):
+        if statement.subject.replace("-", "_") in PEERMEM_MODULES:
+            yield statement, evidence
+
+
+def _is_not_there(answer: str) -> bool:
+    """Return whether modprobe says that there is no such module, rather than that the kernel refuses it."""
+    return answer.startswith("not found")
 
 
 def symbol_errors(node: NodeEvidence) -> tuple[Evidence, ...]:

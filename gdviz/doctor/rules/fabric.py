@@ -11,6 +11,7 @@ from gdviz.doctor.evidence.results import runs
 from gdviz.doctor.findings import finding
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.messages import _
+from gdviz.readers.fabric import DevInfos
 
 #: Lost packets from which a counter speaks; some are normal after a link came up.
 MANY = 1000
@@ -46,6 +47,8 @@ def mtu_mismatch(case: CaseEvidence) -> Iterator[Answer]:
     if rows is None and len({known.value for _n, known in uniform}) > 1:
         rows = uniform
     if rows is None:
+        rows = next((found for node in case.nodes if (found := _of_two_hosts(node))), None)
+    if rows is None:
         return
     told = ", ".join(f"{name}: {known.value}" for name, known in _one_of_each(rows))
     yield finding(
@@ -61,6 +64,24 @@ def mtu_mismatch(case: CaseEvidence) -> Iterator[Answer]:
             "an active one of 4096"
         ),
     )
+
+
+def _of_two_hosts(node: NodeEvidence) -> list[tuple[str, Known[int]]]:
+    """Return active MTUs of one device that has several GUIDs: its files are of several hosts."""
+    found: dict[tuple[str, int], dict[str, tuple[str, Known[int]]]] = {}
+    for reading, infos in node.own(DevInfos):
+        for device in infos.devices:
+            for port in device.ports:
+                if device.node_guid and port.active_mtu_bytes and "DOWN" not in port.state.upper():
+                    lines = (reading.cite(device.line), reading.cite(port.mtu_line or port.line))
+                    known = Known(port.active_mtu_bytes, lines)
+                    by_guid = found.setdefault((device.name, port.number), {})
+                    by_guid.setdefault(device.node_guid, (reading.source, known))
+    for by_guid in found.values():
+        rows = list(by_guid.values())
+        if len({known.value for _s, known in rows}) > 1:
+            return rows
+    return []
 
 
 def _one_of_each(rows: list[tuple[str, Known[int]]]) -> list[tuple[str, Known[int]]]:

@@ -86,14 +86,17 @@ def gid_index(case: CaseEvidence) -> Iterator[Answer]:
     if found:
         return
     for node in case.nodes:
-        lines = _mixed_gids(node)
+        lines = _link_local_gids(node)
         if lines:
             yield finding(
                 "gid-index-wrong",
-                _("{node}: one end uses a link-local GID, the other a routed one").format(node=node.name),
+                _("{node}: a connection over link-local GIDs came to nothing").format(node=node.name),
                 *lines[:3],
                 node=node.name,
-                effect=_("The two ends do not reach each other: retries exceeded (error 12)."),
+                effect=_(
+                    "No router forwards a link-local GID (fe80::): the two ends do not reach each other, "
+                    "retries exceeded (error 12)."
+                ),
                 check=_("show_gids on both nodes"),
                 fix=_("NCCL_IB_GID_INDEX of each node to its RoCE v2 row with the routed address"),
             )
@@ -133,6 +136,10 @@ def _row_evidence(port: PortFacts, index: int) -> Evidence:
 def _roce_ports(node: NodeEvidence) -> Iterator[PortFacts]:
     listed = hca_list(node)
     for port in node.ports:
+        told = [nic.layer for nic in node.log.nics.values() if nic.name == port.device]
+        layers = {layer.lower() for layer in (port.layer, *told)}
+        if layers & {"infiniband", "ib"}:
+            continue  # NCCL does not look at the index there
         roce = port.layer.lower() == "ethernet" or any(row.version for row, _e in port.gids)
         if roce and (listed is None or listed[0].allows(port.device, port.port)):
             used = {nic.name for nic in node.log.nics.values()}
@@ -172,10 +179,11 @@ def _better(good: list[tuple[GidRow, Evidence]], node: NodeEvidence) -> str:
     ).format(index=row.index, node=node.name, address=row.ipv4 or row.gid)
 
 
-def _mixed_gids(node: NodeEvidence) -> list[Evidence]:
+def _link_local_gids(node: NodeEvidence) -> list[Evidence]:
     found = []
     for warning in node.log.warnings:
+        # NCCL prints them on Ethernet alone.
         match = GIDS.search(warning.text)
-        if match and link_local(match[1]) is not link_local(match[2]):
+        if match and (link_local(match[1]) or link_local(match[2])):
             found.append(warning.evidence)
     return found

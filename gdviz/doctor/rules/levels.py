@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gdviz.doctor import support
 from gdviz.doctor.evidence.devices import Device
-from gdviz.doctor.evidence.known import evidence_of, value_of
+from gdviz.doctor.evidence.known import Known, evidence_of, value_of
 from gdviz.doctor.evidence.log import PairDecision
 from gdviz.doctor.evidence.node import CaseEvidence, NodeEvidence
 from gdviz.doctor.evidence.platform import is_grace
@@ -16,7 +16,7 @@ from gdviz.doctor.pairs import nccl_distance, nccl_version, question_of
 from gdviz.doctor.rules.base import Answer, rule
 from gdviz.doctor.rules.vm import is_flat_vm
 from gdviz.doctor.verdict import counted_distance, level_in_force
-from gdviz.doctor.versions import LATEST, NcclVersion, level_of, rank_of
+from gdviz.doctor.versions import LATEST, NcclVersion, level_of, rank_of, type_without_version
 from gdviz.doctor.words import sentences, staged_words
 from gdviz.messages import _
 from gdviz.readers import Evidence
@@ -29,12 +29,12 @@ NEAR = ("PIX", "PXB")
 def forbidden(case: CaseEvidence) -> Iterator[Answer]:
     """Find: the environment forbids GPUDirect RDMA for near pairs as well."""
     for node in case.nodes:
-        setting = node.env("NCCL_NET_GDR_LEVEL", "NCCL_IB_GDR_LEVEL")
+        setting = _setting(node)
         level = level_of(setting.value) if setting is not None else None
         if setting is None or level is None or not support.hardware_capable(node):
             continue
         hit = _forbidden_pairs(node, level)
-        if level != "LOC" and not hit:
+        if level != "LOC" and not hit and not _forbidden_decisions(node):
             continue
         if any(channel.gdr for channel in node.log.channels):
             continue
@@ -68,6 +68,24 @@ def forbidden(case: CaseEvidence) -> Iterator[Answer]:
             fix=_("remove the variable (unset NCCL_NET_GDR_LEVEL; also from the image and nccl.conf)"),
             cost_bytes_per_s=cost,
         )
+
+
+def _setting(node: NodeEvidence) -> Known[str] | None:
+    """Return the level that is set; a log that prints a level of 0 had LOC, which is no default."""
+    told = node.env("NCCL_NET_GDR_LEVEL", "NCCL_IB_GDR_LEVEL")
+    if told is None:
+        lines = tuple(d.evidence for d in node.log.decisions if d.level == 0 and not d.enabled)
+        return Known("LOC", lines[:1]) if lines else None
+    return told
+
+
+def _forbidden_decisions(node: NodeEvidence) -> bool:
+    """Return whether the log shows near pairs that were left out, whatever their NIC is called."""
+    version = value_of(node.log.version)
+    return version is not None and any(
+        not d.enabled and d.distance is not None and version.type_of(d.distance) in NEAR
+        for d in node.log.decisions
+    )
 
 
 def _forbidden_pairs(node: NodeEvidence, level: str) -> list[tuple[Device, Device, str]]:
@@ -156,9 +174,7 @@ def beyond(case: CaseEvidence) -> Iterator[Answer]:
                 continue
             if _not_taken(node, decision):
                 continue
-            kind = (
-                (version or LATEST).type_of(decision.distance) if version else _machine_type(node, decision)
-            )
+            kind = version.type_of(decision.distance) if version else _machine_type(node, decision)
             if kind is None or kind in NEAR:
                 continue
             lines.append((_told(node, decision, kind), decision.evidence))
@@ -215,7 +231,7 @@ def _machine_type(node: NodeEvidence, decision: PairDecision) -> str | None:
         for nic in node.joined.nics:
             if decision in support.decisions_for(node, gpu, nic):
                 return nccl_distance(node, gpu, nic)
-    return None
+    return type_without_version(decision.distance or 0, decision.level or 0)
 
 
 def _told(node: NodeEvidence, decision: PairDecision, kind: str) -> str:

@@ -74,7 +74,7 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
         found: list[tuple[str, tuple[Evidence, ...], float]] = []
         for port in _in_use(node):
             rate = value_of(port.rate_bytes_per_s)
-            if rate is None or value_of(port.up) is False or not port.adapter:
+            if rate is None or value_of(port.up) is False:
                 continue
             alike = [
                 other
@@ -83,6 +83,8 @@ def slow(case: CaseEvidence) -> Iterator[Answer]:
                 and value_of(p.up) is not False
                 and (other := value_of(p.rate_bytes_per_s))
             ]
+            if not port.adapter and 2 * alike.count(max(alike)) <= len(alike):
+                continue  # of unknown adapters only the odd one out speaks
             best = max(alike)
             full = _FULL_GBIT.get(port.adapter, 0) * _GBIT
             # Where several are alike below what is printed on the box, the fabric is built so.

@@ -58,6 +58,7 @@ def slow_bridges(case: CaseEvidence) -> Iterator[Answer]:
                         below=below,
                     )
                     found.append((text, each.evidence, (below - own) * 1e9))
+        found = found or _slow_in_graph(node)
         if found:
             yield finding(
                 "virtual-bridge-bottleneck",
@@ -78,6 +79,33 @@ def slow_bridges(case: CaseEvidence) -> Iterator[Answer]:
                 ),
                 cost_bytes_per_s=max(cost for _t, _e, cost in found),
             )
+
+
+_GRAPH = re.compile(
+    r"NCCL INFO (?P<indent> *)\+ PCI\[(?P<rate>\d{1,4}\.\d)\] - (?P<what>PCI|GPU|NIC)/(?P<busid>\S{1,24})"
+)
+
+
+def _slow_in_graph(node: NodeEvidence) -> list[tuple[str, Evidence, float]]:
+    """Return bridges that NCCL's log of its graph counts far slower than what hangs below them."""
+    found: dict[str, tuple[str, Evidence, float]] = {}
+    for reading in node.log.readings:
+        above: list[tuple[int, float, str, int]] = []
+        for number, line in enumerate(reading.lines, 1):
+            match = _GRAPH.search(line) if "+ PCI[" in line else None
+            if match is None:
+                continue
+            depth, rate = len(match["indent"]), float(match["rate"])
+            above = [each for each in above if each[0] < depth]
+            if match["what"] == "PCI":
+                above.append((depth, rate, match["busid"], number))
+            for _depth, own, busid, place in above:
+                if own < 1.0 and own < _SHARE * rate and busid not in found:
+                    text = _("{busid}: NCCL counts {own:.1f} GB/s above {below:.0f} GB/s").format(
+                        busid=busid, own=own, below=rate
+                    )
+                    found[busid] = (text, reading.cite(place), (rate - own) * 1e9)
+    return list(found.values())
 
 
 def _is_made_up(bridge: Node) -> bool:

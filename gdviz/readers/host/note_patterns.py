@@ -17,6 +17,7 @@ KINDS = {
     "modprobe-failed": "a module, and the error",
     "ofed-version": "'' and what ofed_info prints",
     "rdma-core-version": "'' and the package's version",
+    "peermem-absent": "'' and the answer that shows that no peer-memory module is loaded",
     "cuda-attribute": "such as GPU_DIRECT_RDMA_SUPPORTED, and 0 or 1",
     "module-licence": "a module, and what modinfo prints",
     "module-parameter": "a parameter of a driver, and its value",
@@ -59,6 +60,7 @@ LINES: tuple[tuple[str, re.Pattern[str], str], ...] = (
         re.compile(r"(?:modprobe): FATAL: Module (?P<subject>[\w-]+) (?P<value>not found.*)"),
         "",
     ),
+    ("peermem-absent", re.compile(r"\bnv_peer_mem module is (?P<value>not loaded)\b"), ""),
     (
         "ofed-version",
         re.compile(
@@ -77,6 +79,14 @@ LINES: tuple[tuple[str, re.Pattern[str], str], ...] = (
         "",
     ),
     ("gpu-name", re.compile(r"\bGPU (?P<subject>\d{1,3}): (?P<value>[A-Z][^(\n]{2,80})(?:\(UUID|$)"), ""),
+    (
+        "gpu-name",
+        re.compile(
+            r"^\s*\[pid = \d{1,10}, dev = (?P<subject>\d{1,3})\] "
+            r"device name = \[(?P<value>[A-Z][^\]\n]{2,80})\]"
+        ),
+        "",
+    ),
     ("gpu-name", re.compile(rf"^\s*\d{{1,3}}, (?P<subject>{_BDF}), (?P<value>[A-Z][^,]{{2,80}})"), ""),
     ("gpu-busid", re.compile(rf"^\s*(?P<subject>\d{{1,3}}), (?P<value>{_BDF})(?:,|\s*$)"), ""),
     ("iommu-group", re.compile(rf"iommu_groups?/(?P<value>\d{{1,5}})/devices/(?P<subject>{_BDF})"), ""),
@@ -208,10 +218,11 @@ ANSWERS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
 WORDS_OF: dict[str, tuple[str, ...]] = {
     "peer-memory-path": ("memory_peers", "peermem", "peer_mem"),
     "modprobe-failed": ("modprobe: ", "insmod: "),
+    "peermem-absent": ("module is not loaded",),
     "ofed-version": ("OFED", "ofed"),
     "rdma-core-version": ("rdma-core",),
     "cuda-attribute": ("GPU_DIRECT_RDMA", "DMA_BUF_SUPPORTED"),
-    "gpu-name": ("GPU 0: ", "GPU 1: ", "(UUID", ", 0000"),
+    "gpu-name": ("device name = [", "GPU 0: ", "GPU 1: ", "(UUID", ", 0000"),
     "gpu-busid": (", 0000",),
     "iommu-group": ("iommu_group", "ommu group", "ommu Group", "OMMU group", "OMMU Group"),
     "ib-device": ("infiniband/", "(MT"),
@@ -229,4 +240,4 @@ WORDS_OF: dict[str, tuple[str, ...]] = {
 WORDS = tuple(dict.fromkeys(word for words in WORDS_OF.values() for word in words))
 
 #: What a command has that one of `ANSWERS` is for.
-COMMAND_WORDS = ("/sys/", "modinfo", "detect-virt", "ofed_info")
+COMMAND_WORDS = ("lsmod", "/sys/", "modinfo", "detect-virt", "ofed_info")

@@ -6,6 +6,7 @@ the rest is left alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -101,9 +102,38 @@ def _statements(lines: Sequence[str], text: str) -> Iterator[Statement]:
                 yield Statement(kind, (parts.get("subject") or "").strip(), said, number)
     if not has_any(text, COMMAND_WORDS):
         return
-    for answer in transcript(lines):
+    answers = tuple(transcript(lines))
+    yield from _without_peermem(answers)
+    for answer in answers:
         if answer.command and answer.printed and has_any(answer.command, COMMAND_WORDS):
             yield from _answered(answer)
+
+
+#: ``lsmod`` through a filter, and what it is filtered for.
+_FILTERED = re.compile(r"\blsmod\b.{0,40}\|\s*(?:sudo )?(?:e|f|z)?grep\s+(?P<rest>[^|>;&]{1,200})")
+_PEERMEM = "nvidia_peermem"
+
+
+def _without_peermem(answers: Sequence[Answer]) -> Iterator[Statement]:
+    """Go through the lists of modules that were filtered for the peer-memory module and do not have it.
+
+    A text in which no command has an answer tells what to type, not what came out.
+    """
+    if not any(answer.printed for answer in answers if answer.command):
+        return
+    for answer in answers:
+        asked = _FILTERED.search(answer.command)
+        if asked is None or " -v" in f" {asked['rest']}":
+            continue
+        words = [word for word in re.split(r"[\s'\"|\\()]+", asked["rest"]) if word and word[0] != "-"]
+        printed = [text for _number, text in answer.printed if text.strip()]
+        if not any(word.replace("-", "_") in _PEERMEM for word in words) or has_any(
+            "\n".join(printed), ("peermem", "peer_mem")
+        ):
+            continue
+        if printed in ([], ["0"]) or any(re.match(r"nvidia\s+\d", text) for text in printed):
+            said = "0" if printed == ["0"] else "no nvidia_peermem"
+            yield Statement("peermem-absent", "", said, answer.line)
 
 
 def _answered(answer: Answer) -> Iterator[Statement]:
