@@ -6,6 +6,7 @@ import codecs
 import os
 import re
 import stat
+from itertools import pairwise
 from pathlib import Path
 
 from gdviz.errors import ReaderError
@@ -21,6 +22,15 @@ LIVE = "live:"
 
 #: Characters of a path that an error shows.
 MAX_SHOWN = 400
+
+#: What a file that was cut to nothing while a program wrote on has in its holes (logs on NFS, of Slurm).
+_HOLE = re.compile(rb"\0{4,}")
+#: Holes count as such if they are at most this part of a file, or that long on average.
+_MOST_HOLES = 0.05
+_LONG_HOLE = 16
+#: Bytes that no text has, and the part of a text that they may be.
+_NO_TEXT = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b\b"))
+_MOST_ODD = 0.02
 
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 
@@ -72,11 +82,14 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def to_text(data: bytes | str) -> tuple[str, tuple[Notice, ...]]:
     """Return text, with a notice where bytes had to be replaced.
 
-    A byte order mark counts first, then the encoding of an XML declaration, then UTF-8.
+    A byte order mark counts first, then the encoding of an XML declaration, then UTF-8. Runs of NUL bytes
+    between text are left out.
     """
     if isinstance(data, str):
         return data.encode("utf-8", "replace").decode("utf-8"), ()
+    data, holes = _without_holes(data)
     encoding, notices = _encoding(data)
+    notices = (*holes, *notices)
     try:
         return data.decode(encoding), notices
     except UnicodeDecodeError as error:
@@ -84,6 +97,28 @@ def to_text(data: bytes | str) -> tuple[str, tuple[Notice, ...]]:
         line = data[: error.start].decode(encoding, "replace").count("\n") + 1
         notice = Notice(_("Bytes that are no {encoding} text were replaced.").format(encoding=encoding), line)
         return text, (*notices, notice)
+
+
+def _without_holes(data: bytes) -> tuple[bytes, tuple[Notice, ...]]:
+    """Return a text without its runs of NUL bytes; what is no text besides stays as it is."""
+    if b"\0\0\0\0" not in data or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data, ()
+    pieces = [piece for piece in _HOLE.split(data) if piece]
+    text = b"".join(pieces)
+    lost = len(data) - len(text)
+    if lost > len(data) * _MOST_HOLES and lost < _LONG_HOLE * max(len(pieces) - 1, 1):
+        return data, ()
+    odd = len(text) - len(text.translate(None, _NO_TEXT)) + text.decode("utf-8", "replace").count("\ufffd")
+    if not text.strip() or odd > len(text) * _MOST_ODD:
+        return data, ()
+    first = data.count(b"\n", 0, data.index(b"\0\0\0\0")) + 1
+    notice = Notice(_("{n} NUL bytes between the text were left out.").format(n=lost), first)
+    # Two texts that a hole keeps apart do not become one word.
+    whole = pieces[0] + b"".join(
+        piece if before.endswith(b"\n") or piece.startswith(b"\n") else b" " + piece
+        for before, piece in pairwise(pieces)
+    )
+    return whole, (notice,)
 
 
 def _encoding(data: bytes) -> tuple[str, tuple[Notice, ...]]:
