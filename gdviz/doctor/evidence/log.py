@@ -226,7 +226,9 @@ def _take_decisions(view: LogView, reading: Reading, log: NcclLog, host: str) ->
                 continue
             rank = each_channel.source if each_channel.sends else each_channel.target
             text = each_channel.source_gpu if each_channel.sends else each_channel.target_gpu
-            index, busid = whose(rank, text if len(text) > 2 else "", each_channel.gpu)
+            # From 2.17 on the brackets hold a device's number, not always that of the thread that speaks.
+            told = int(text) if text.isdecimal() and len(text) <= 2 else each_channel.gpu
+            index, busid = whose(rank, text if len(text) > 2 else "", told)
             view.channels.append(
                 ChannelView(index, busid, each_channel.nic, each_channel.gdr, each_channel.sends, cited, rank)
             )
