@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import command_of, open_lines, short_lines
+from gdviz.readers.source import to_text
+from gdviz.readers.text_lines import command_of, short_lines
 
 KIND = "lsmod"
 TITLE = "lsmod"
@@ -16,6 +17,9 @@ _ROW = re.compile(
     r"^\s*(?P<name>[A-Za-z0-9_-]{1,64})\s+(?P<size>\d{1,12})\s+(?P<users>-?\d{1,9}|-)"
     r"(?:\s+(?P<by>[A-Za-z0-9_,\[\]-]+))?(?:\s+(?P<state>Live|Loading|Unloading)\s+0x[0-9a-fA-F]+.*)?\s*$"
 )
+
+#: A row that was cut off: a name alone, or with some of its size.
+_CUT_ROW = re.compile(r"^\s*[A-Za-z0-9_]{1,64}(?:\s+\d{0,12})?\s*$")
 
 #: Rows of ``/proc/modules``, which has no heading, from which on it counts as whole.
 _MANY = 20
@@ -93,10 +97,11 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
     source
         Where it was read.
     """
-    lines, odd = open_lines(data)
+    text, odd = to_text(data)
+    lines = tuple(short_lines(text))
     loaded: list[Module] = []
     begin = 0
-    whole = filtered = torn = False
+    whole = filtered = row_above = torn = False
     for number, line in enumerate(lines, 1):
         if (command := command_of(line)) is not None:
             filtered = filtered or "grep" in command
@@ -105,13 +110,15 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
             begin, whole = begin or number, True
             continue
         match = _ROW.match(line)
-        torn = not match and bool(line.strip())
+        torn = not match and row_above and number == len(lines) and _CUT_ROW.match(line) is not None
+        row_above = match is not None
         if match:
             begin = begin or number
             loaded.append(_module(match, number))
     listed = sum(1 for line in lines if " Live 0x" in line) >= _MANY
     facts = KernelModules(tuple(loaded), (whole or listed) and not filtered, begin or 1)
-    return Reading(KIND, source, facts=facts, notices=odd, truncated=whole and torn, lines=lines)
+    truncated = whole and torn and not text.endswith(("\n", "\r"))
+    return Reading(KIND, source, facts=facts, notices=odd, truncated=truncated, lines=lines)
 
 
 def _module(match: re.Match[str], line: int) -> Module:

@@ -72,8 +72,20 @@ def test_proc_modules() -> None:
 
 
 def test_a_torn_table_is_truncated() -> None:
-    assert modules.read(LSMOD + "mlx5_co").truncated
+    for tail in ("mlx5_co", "mlx5_core ", "mlx5_core            19783"):
+        assert modules.read(LSMOD + tail).truncated, tail
     assert not modules.read(LSMOD).truncated
+
+
+@pytest.mark.parametrize(
+    "tail",
+    ["Any idea?", "Any idea?\n", "\nWhat do we lack?\n", "\nThanks", "Thanks\n", "$ uname -r\n6.1.0-9-amd64"],
+)
+def test_what_stands_below_a_table_is_no_torn_row(tail: str) -> None:
+    reading = modules.read(LSMOD + tail)
+    assert not reading.truncated
+    assert isinstance(reading.facts, KernelModules)
+    assert reading.facts.whole
 
 
 @pytest.mark.parametrize("text", ["word 1 2 3 4\n", "1 2 3\n", "", "Module of size\n", "a 1\n"])
