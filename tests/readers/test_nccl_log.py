@@ -208,3 +208,64 @@ def test_the_real_logs(shared: Path) -> None:
     assert {h.enabled for h in log.hcas} == {False}
     assert [(n.name, n.speed_bytes_per_s) for n in log.nics] == [("mlx5_0", 12.5e9), ("mlx5_1", 12.5e9)]
     assert [r.rank for r in log.ranks] == [0, 1]
+
+
+WHOLE = (
+    "n7:31:40 [1] NCCL INFO Channel 00/0 : 9[1] -> 1[1] [receive] via NET/IB/2/GDRDMA\n"
+    "n7:31:40 [1] NCCL INFO Channel 00/0 : 1[1] -> 9[1] [send] via NET/IB/2/GDRDMA\n"
+)
+HEAD = "n7:31:40 [1] NCCL INFO Channel 01/0 : 1[1] "
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "-> 9[1] [send] via NET/IB/2/GDR",
+        "-> 9[1] [send] via NET/IB/2/",
+        "-> 9[1] [send] via NET/IB/2(3",
+        "-> 9[1] [send] via NET/IB/2/GDRDMA/Sha",
+        "-> 9[1] [send] via NET/IB/2",
+        "-> 9[1] [send] via NET/IB/",
+        "-> 9[1] [send] via NE",
+        "-> 9[1] [se",
+        "-> 9[",
+        "-",
+    ],
+)
+def test_a_channel_that_was_cut_off_at_the_end_does_not_count(tail: str) -> None:
+    reading = nccl_log.read(WHOLE + HEAD + tail)
+    assert reading.truncated
+    assert isinstance(reading.facts, NcclLog)
+    assert [channel.line for channel in reading.facts.channels] == [1, 2]
+    assert [notice.line for notice in reading.notices] == [3]
+    whole = nccl_log.read(WHOLE + HEAD + tail + "\n")
+    assert not whole.truncated
+    assert not whole.notices
+
+
+@pytest.mark.parametrize(
+    ("text", "channels"),
+    [
+        (WHOLE.strip(), 2),
+        (WHOLE + HEAD + "-> 9[1] [send] via NET/IB/2/GDRDMA/Shared", 3),
+        (WHOLE + HEAD + "-> 9[1] [send] via NET/IB/2/GDRDMA(PCI)", 3),
+        (WHOLE + HEAD + "-> 9[1] [send] via NET/IB/2/GDRDMA comm 0x5 nRanks 1", 3),
+        (WHOLE + HEAD + "-> 9[1] [send] via NET/Socket/0", 3),
+        (WHOLE + HEAD + "-> 2[2] via P2P/CUMEM", 2),
+        (WHOLE + "n7:31:40 [1] NCCL INFO Channel 00/02 :    0   1   2", 2),
+        (WHOLE + "n7:31:40 [1] NCCL INFO Connected all rings", 2),
+        (WHOLE.replace("/GDRDMA", "").strip(), 2),
+        (
+            WHOLE.replace("send] via NET/IB/2/GDRDMA", "send] via NET/IB/2")
+            + HEAD
+            + "-> 9[1] [send] via NET/IB/2",
+            3,
+        ),
+        ("", 0),
+    ],
+)
+def test_a_log_that_only_lacks_its_last_line_break_is_whole(text: str, channels: int) -> None:
+    reading = nccl_log.read(text)
+    assert not reading.truncated
+    assert isinstance(reading.facts, NcclLog)
+    assert len(reading.facts.channels) == channels

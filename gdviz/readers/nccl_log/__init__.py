@@ -8,7 +8,10 @@ apart and run into each other. What the numbers of distances mean depends on the
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from gdviz.machine import Notice
+from gdviz.messages import _
 from gdviz.readers.nccl_log.facts import (
     Channel,
     EnvSetting,
@@ -20,8 +23,10 @@ from gdviz.readers.nccl_log.facts import (
     RankFacts,
 )
 from gdviz.readers.nccl_log.reader import read_lines
+from gdviz.readers.nccl_log.torn import ends_in_channel
 from gdviz.readers.reading import Reading
-from gdviz.readers.text_lines import open_lines
+from gdviz.readers.source import to_text
+from gdviz.readers.text_lines import short_lines
 
 KIND = "nccl_log"
 TITLE = "NCCL or RCCL log"
@@ -51,8 +56,15 @@ def read(data: bytes | str, *, name: str = "node", source: str = "") -> Reading:
     source
         Where it was read.
     """
-    lines, odd = open_lines(data)
-    return Reading(KIND, source, facts=read_lines(lines), notices=odd, lines=lines)
+    text, odd = to_text(data)
+    lines = tuple(short_lines(text))
+    facts, last = read_lines(lines), len(lines)
+    torn = bool(lines) and not text.endswith(("\n", "\r")) and ends_in_channel(lines[-1], facts, last)
+    if torn:
+        if facts.channels and facts.channels[-1].line == last:
+            facts = replace(facts, channels=facts.channels[:-1])
+        odd = (*odd, Notice(_("The log breaks off in the middle of a channel, which does not count."), last))
+    return Reading(KIND, source, facts=facts, notices=odd, truncated=torn, lines=lines)
 
 
 __all__ = [
