@@ -11,6 +11,7 @@ import click
 
 from gdviz.cli.ends import HOST
 from gdviz.cli.output import print_json, printable
+from gdviz.cli.predict import MTUS
 from gdviz.errors import GdvizError
 from gdviz.messages import _
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from gdviz.session import Session
     from gdviz.session.bench import Place
 
-_TESTS = [f"{op}_{what}" for what in ("bw", "lat") for op in ("write", "read", "send")]
-_MTUS = ["256", "512", "1024", "2048", "4096"]
+_OPS = ("write", "read", "send")
+_TESTS = [f"{op}_{what}" for what in ("bw", "lat") for op in _OPS]
+_MTUS = [str(mtu) for mtu in MTUS]
 
 #: The machine that is simulated where none is named.
 _DEFAULT_MACHINE = "hgx-h100"
@@ -34,7 +36,11 @@ class _Test(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         name = str(value).removeprefix("ib_")
         if name not in _TESTS and f"{name}_bw" not in _TESTS:
-            self.fail(_("{value} is none of {tests}.").format(value=name[:40], tests=", ".join(_TESTS)))
+            self.fail(
+                _("{value} is none of {tests}. A machine comes after: gdviz bench write {value}").format(
+                    value=name[:40], tests=", ".join((*_TESTS, *_OPS))
+                )
+            )
         return name
 
 

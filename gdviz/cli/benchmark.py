@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gdviz.cli import perftest_tables
+from gdviz.machine import LinkLayer
 from gdviz.messages import _
 from gdviz.model import DataPath, Fabric, Op
 from gdviz.quantities import parse_size
@@ -103,13 +104,14 @@ class Benchmark:
         if isinstance(self.test, BandwidthTest):
             found["Number of qps"] = str(self.test.qps)
             found["TX depth"] = str(self.test.spec(self.sizes[0]).depth)
-        if mtu is None and session.simulated_nodes:
+        layer = nic.link_layer
+        if session.simulated_nodes:
             usual = Fabric.between(nic, ends[1].node.machine.nic(ends[1].nic))
-            mtu = str(usual.mtu_bytes)
+            mtu, layer = mtu or str(usual.mtu_bytes), usual.link_layer
         if mtu is not None:
             found["Mtu"] = f"{mtu}[B]"
-        if nic.link_layer is not None:
-            found["Link type"] = "IB" if nic.link_layer.value == "infiniband" else "Ethernet"
+        if layer is not LinkLayer.UNKNOWN:
+            found["Link type"] = "IB" if layer is LinkLayer.INFINIBAND else "Ethernet"
         return found
 
     @property

@@ -61,13 +61,17 @@ def command(
         fit=fit or UNCERTAIN,
         constants=read_constants(constants),
     )
-    if save is not None:
+    if save is not None and found.usable:
         _save(save, found.constants)
     if as_json:
         print_json(calibration_as_dict(found))
-        return
-    for line in str(found).splitlines():
-        click.echo(printable(line))
+    else:
+        for line in str(found).splitlines():
+            click.echo(printable(line))
+    if save is not None and not found.usable:
+        raise GdvizError(_("{file} is not written.").format(file=repr(save)[:200]))
+    if save is not None:
+        click.echo(printable(_("Written: {file}").format(file=save)), err=True)
 
 
 def calibration_as_dict(found: Calibration) -> dict[str, Any]:
@@ -87,6 +91,7 @@ def calibration_as_dict(found: Calibration) -> dict[str, Any]:
             for name, (old, new) in found.changed.items()
         },
         "idle": list(found.idle),
+        "usable": found.usable,
         **{name: asdict(getattr(found, name)) for name in ("before", "fitted", "held_out")},
     }
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from gdviz.errors import GdvizError
+from gdviz.messages import _
+
 
 @click.command("capture")
 @click.option("-o", "--output", default="-", help="File to write; - is standard output.")
@@ -21,6 +24,9 @@ def command(output: str, anonymise: bool, key: str, script: bool) -> None:
     environment only names that begin with NCCL_, UCX_, CUDA_ or GDR.
     """
     from gdviz.readers import capture_script
+
+    if key and not anonymise:
+        raise GdvizError(_("--key is for --anonymise, which is not given."))
 
     if script:
         text = Path(capture_script.__file__).read_text(encoding="utf-8")

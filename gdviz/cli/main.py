@@ -66,7 +66,8 @@ class _Group(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # the reader of a pipe has left, which click ends quietly
-            click.echo(f"gdviz: {printable(error.strerror or str(error))}", err=True)
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"gdviz: {printable(where + (error.strerror or str(error)))}", err=True)
             # What could not be written is still buffered; it must not be tried once more at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(2)

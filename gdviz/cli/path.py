@@ -8,6 +8,7 @@ import click
 
 from gdviz.cli.opening import open_path_or_catalogue, pick_node
 from gdviz.cli.output import gbps, print_json, print_table, printable
+from gdviz.machine import HopKind
 from gdviz.messages import _
 from gdviz.quantities import format_bits
 
@@ -79,6 +80,8 @@ def _print_path(machine: Machine, path: Path) -> None:
             form = _("Narrowest of the known: {source} → {target}, {rate}")
         sentence = form.format(source=narrowest.source, target=narrowest.target, rate=_rate(narrowest))
         click.echo(printable(sentence))
+    if any(hop.kind is HopKind.SOCKETS for hop in path.hops):
+        click.echo(_("Between sockets it is what NCCL counts with; gdviz predict tells what is reached."))
     port = nic.speed_bytes_per_s
     if port is not None and narrowest is not None and port < (narrowest.bytes_per_s or 0):
         sentence = _("The port of {nic} carries less than any hop: {rate}").format(

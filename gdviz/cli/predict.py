@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _PATHS, _OPS = ["direct", "staged"], ["write", "read", "send"]
 
+#: Path MTUs that queue pairs can have.
+MTUS = (256, 512, 1024, 2048, 4096)
+
 
 @click.command("predict")
 @click.argument("path")
@@ -30,7 +33,7 @@ _PATHS, _OPS = ["direct", "staged"], ["write", "read", "send"]
 @click.option("--op", type=click.Choice(["write", "read", "send"]), default="write", show_default=True)
 @click.option("--depth", type=int, default=128, show_default=True, help="Messages in flight on a queue pair.")
 @click.option("--qps", type=int, default=1, show_default=True, help="Queue pairs.")
-@click.option("--mtu", help="Path MTU; 4096 if not given.")
+@click.option("--mtu", help="Path MTU: 256, 512, 1024, 2048 or 4096, which it is if not given.")
 @click.option("--switches", type=int, help="Switches on the way; 1 if not given.")
 @click.option("--cable", type=float, metavar="METRES", help="Length of cable; 10 if not given.")
 @click.option(
@@ -149,6 +152,12 @@ def _fabric(
     from gdviz.quantities import parse_size
 
     usual = Fabric.between(near.nic_part, far.nic_part)
+    if mtu is not None and parse_size(mtu) not in MTUS:
+        raise GdvizError(
+            _("A path MTU is {sizes} bytes, not {mtu}.").format(
+                sizes=", ".join(str(size) for size in MTUS), mtu=mtu[:40]
+            )
+        )
     return replace(
         usual,
         mtu_bytes=usual.mtu_bytes if mtu is None else parse_size(mtu),

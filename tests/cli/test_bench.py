@@ -187,3 +187,12 @@ def test_rows_lie_below_their_heads() -> None:
     names = ("t_min", "t_max", "t_typical", "t_avg", "t_stdev", "99% ", "99.9%")
     for name, cell in zip(names, ("1.00", "2.00", "3.00", "4.00", "5.00", "6.00", "7.00"), strict=True):
         assert abs(head.index(name) - line.index(cell)) <= 4, name
+
+
+@pytest.mark.parametrize(("machine", "layer"), [("dgx-a100", "IB"), ("hgx-h100", "Ethernet")])
+def test_the_link_is_the_one_that_is_simulated(machine: str, layer: str) -> None:
+    assert f"Link type       : {layer}" in printed("write", machine, "-n", "200")
+
+
+def test_a_machine_without_a_test_is_told_where_it_stands() -> None:
+    assert "gdviz bench write hgx-h100" in refused("hgx-h100")

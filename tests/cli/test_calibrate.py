@@ -144,3 +144,13 @@ def test_bad_constants_are_one_line(tmp_path: Path, text: str) -> None:
     result = run("predict", "hgx-h100", "--gpu", "0", "--constants", str(file))
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
+
+
+def test_a_fit_to_another_unit_is_not_kept(sweep: Path, tmp_path: Path) -> None:
+    wrong, saved = tmp_path / "wrong.txt", tmp_path / "kept.json"
+    wrong.write_text(sweep.read_text().replace("Gb/sec", "MB/sec"))
+    options = ["--gpu", "0", "--nic", "0", "--measured", str(wrong), "--fit", "qp_message_s"]
+    result = run("calibrate", "hgx-h100", *options, "--save", str(saved))
+    assert result.exit_code == 2
+    assert "This fit is not usable" in result.stdout
+    assert not saved.exists()

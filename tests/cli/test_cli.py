@@ -337,3 +337,23 @@ def test_what_a_file_says_of_gpudirect_rdma_is_shown(tmp_path: Path) -> None:
     gpu, nic = (next(line for line in told.splitlines() if name in line) for name in ("0000:01", "0000:02"))
     assert " yes " in gpu
     assert " no " in nic
+
+
+def test_between_sockets_the_rate_is_nccls() -> None:
+    said = gdviz("path", "pcie-a30", "--gpu", "1", "--nic", "0").stdout
+    assert "what NCCL counts with" in said
+    assert "what NCCL counts with" not in gdviz("path", "pcie-a30", "--gpu", "0", "--nic", "0").stdout
+
+
+@pytest.mark.parametrize("arguments", [("capture", "-o"), ("bench", "-n", "5", "--out_json_file")])
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    file = str(tmp_path / "no" / "such.json")
+    done = subprocess.run(
+        [sys.executable, "-m", "gdviz.cli", *arguments, file], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == f"gdviz: {file}: No such file or directory"
+
+
+def test_a_key_is_for_anonymising() -> None:
+    assert "--anonymise" in refused("capture", "--key", "abc")

@@ -213,3 +213,10 @@ def test_a_machine_without_a_gpu_has_host_memory(tmp_path: Any) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "has no GPU" in result.stderr
     assert answer(str(file), "--gpu", "host")["bandwidth_gbps"] > 50
+
+
+@pytest.mark.parametrize("mtu", ["1000", "9000", "64k"])
+def test_a_path_mtu_is_one_of_five(mtu: str) -> None:
+    result = run("hgx-h100", "--gpu", "0", "--nic", "0", "--mtu", mtu)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "256, 512, 1024, 2048, 4096" in result.stderr

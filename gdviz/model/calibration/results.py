@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from gdviz.messages import _
 from gdviz.model.constants import Constants
 
+#: Largest median error, on points held out, of a fit that is worth keeping.
+USABLE = 0.25
+
 
 @dataclass(frozen=True, slots=True)
 class Fit:
@@ -70,6 +73,11 @@ class Calibration:
             if any(math.isclose(self.changed[name][1], end, rel_tol=1e-6) for end in ends)
         )
 
+    @property
+    def usable(self) -> bool:
+        """Whether half of the points that were not fitted to come out within `USABLE`."""
+        return self.held_out.median <= USABLE
+
     def __str__(self) -> str:
         lines = []
         for name, (old, new) in self.changed.items():
@@ -93,6 +101,13 @@ class Calibration:
             lines.append(
                 _("{what}: {points} figures, median error {median:.1%}, largest {largest:.1%}").format(
                     what=what, points=fit.points, median=fit.median, largest=fit.largest
+                )
+            )
+        if not self.usable:
+            lines.append(
+                _(
+                    "This fit is not usable: is the unit of the table's rates another one, or the path, the "
+                    "GPU or the NIC of the measurement?"
                 )
             )
         return "\n".join(lines)
