@@ -176,4 +176,6 @@ def _same_nic(node: NodeEvidence, nic: Device, index: int | None) -> bool:
         return bool(nic.name and nic.name in known.name.split("+")) or bool(
             known.busid and known.busid == nic.busid
         )
-    return nic.index == index
+    # A log without its list of NICs numbers them all the same; the only one is the first.
+    only = not node.log.nics and len(node.joined.nics) == 1
+    return nic.index == index or (only and index == 0)
